@@ -1,0 +1,90 @@
+# Everything runs in .venv, which the targets set up themselves, on a fresh machine too.
+# Needed beforehand: Python 3.11 or newer, and Node.js with npm for the tests against npm peers. Nothing needs root.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+# PYTHON=… chooses the interpreter of .venv; without it, the first of these that is new enough.
+CANDIDATES := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11)
+PYTEST_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
+NPM_STAMP := tests/npm/node_modules/.package-lock.json
+
+.PHONY: help demo test lint format setup npm-peers interop bench system-deps clean
+
+help:
+	@echo "make demo     a whole conversation with the built-in agent, on the terminal"
+	@echo "make test     linters, types, layers and tests (PYTEST_ARGS=… is passed on)"
+	@echo "make lint     the first three of these alone;  make format  lets ruff repair what it can"
+	@echo "make interop  conversations with real agents, installed into .interop/, against a fake model"
+	@echo "make bench    speed, side by side with the official SDKs"
+	@echo "make setup    only install what make test needs;  make clean  removes all that was installed"
+
+demo: $(VENV)/.installed-cli
+	@$(BIN)/acp-host demo
+
+test: lint npm-peers
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict acp_host
+	$(BIN)/lint-imports
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+setup: $(VENV)/.installed-dev npm-peers
+
+interop: setup
+	$(BIN)/python -m tests.interop.agents
+	$(BIN)/python -m pytest -m interop tests/interop $(PYTEST_ARGS)
+
+bench: setup
+	$(BIN)/python -m tests.bench
+
+system-deps:
+	@echo "No system packages are needed, and nothing here needs root."
+
+clean:
+	rm -rf $(VENV) .interop tests/npm/node_modules build dist
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.created:
+	@for python in $(CANDIDATES); do \
+	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    echo "Creating $(VENV) with $$python"; "$$python" -m venv $(VENV); touch $@; exit 0; \
+	  fi; \
+	done; \
+	echo "acp-host needs Python 3.11 or newer; none of these is: $(CANDIDATES). Set PYTHON=/path/to/python3." >&2; exit 1
+
+$(VENV)/.installed-cli: pyproject.toml $(VENV)/.created
+	@echo "Installing acp-host"
+	@$(PIP_INSTALL) --editable '.[cli]'
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml $(VENV)/.created
+	@echo "Installing acp-host, the development tools and the Python test peers"
+	@$(PIP_INSTALL) --editable '.[dev]'
+	@touch $@ $(VENV)/.installed-cli
+
+ifneq ($(shell command -v npm 2>/dev/null),)
+npm-peers: $(NPM_STAMP)
+else
+npm-peers:
+	@echo "!!! npm WAS NOT FOUND: every test against an npm peer (schemas, TypeScript SDK) WILL BE SKIPPED !!!" >&2
+endif
+
+$(NPM_STAMP): tests/npm/package.json tests/npm/package-lock.json
+	@echo "Installing the npm test peers"
+	@cd tests/npm && npm ci --loglevel=error --no-progress
+	@touch $@

@@ -1,0 +1,149 @@
+"""acp_host: the host side of the Agent Client Protocol.
+
+Start with :func:`connect`. Names are loaded when they are first used, so that importing the package costs little.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from acp_host._version import __version__
+
+if TYPE_CHECKING:
+    from acp_host.diagnostics import Diagnostic, DiagnosticKind
+    from acp_host.errors import (
+        AcpError,
+        AuthRequired,
+        ConnectionClosed,
+        ConnectionLost,
+        DecodeError,
+        InternalError,
+        InvalidInput,
+        InvalidParams,
+        InvalidRequest,
+        InvalidState,
+        LocalError,
+        MalformedResponse,
+        MethodNotFound,
+        NotSupported,
+        OutcomeUnknown,
+        ParseError,
+        PeerError,
+        RequestCancelled,
+        RequestFailed,
+        ResourceNotFound,
+        StartFailed,
+        StartTimeout,
+        TransportError,
+        UnsupportedVersion,
+    )
+    from acp_host.host.connect import StartTimeouts, connect
+    from acp_host.host.connection import HostConnection
+    from acp_host.host.diagnostic_log import DiagnosticLog
+    from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult
+    from acp_host.host.services import ElicitationHandlers
+    from acp_host.host.session import CancelTimeouts, Session
+    from acp_host.host.turn import Turn
+    from acp_host.host.update_buffer import UpdatesSkipped
+    from acp_host.protocol.host_protocol import HostProtocol
+    from acp_host.protocol.negotiation import Agreement
+    from acp_host.quirks import QUIRKS, Quirk, QuirkKind
+    from acp_host.services.files import FileService
+    from acp_host.services.permissions import PermissionPolicy
+    from acp_host.services.terminals import TerminalService
+    from acp_host.transports import StdioTransport, StopTimeouts, Transport, memory_pair
+    from acp_host.wire._model import UNSET
+    from acp_host.wire.text import join_text, printable
+
+__all__ = [
+    "QUIRKS",
+    "UNSET",
+    "AcpError",
+    "Agreement",
+    "AuthRequired",
+    "CancelTimeouts",
+    "ConnectionClosed",
+    "ConnectionLost",
+    "DecodeError",
+    "Diagnostic",
+    "DiagnosticKind",
+    "DiagnosticLog",
+    "ElicitationHandlers",
+    "FileService",
+    "HostConnection",
+    "HostProtocol",
+    "InternalError",
+    "InvalidInput",
+    "InvalidParams",
+    "InvalidRequest",
+    "InvalidState",
+    "LocalError",
+    "MalformedResponse",
+    "MethodNotFound",
+    "NotSupported",
+    "Outcome",
+    "OutcomeKind",
+    "OutcomeUnknown",
+    "ParseError",
+    "PeerError",
+    "PermissionPolicy",
+    "Quirk",
+    "QuirkKind",
+    "RequestCancelled",
+    "RequestFailed",
+    "ResourceNotFound",
+    "Session",
+    "StartFailed",
+    "StartTimeout",
+    "StartTimeouts",
+    "StdioTransport",
+    "StopTimeouts",
+    "TerminalService",
+    "Transport",
+    "TransportError",
+    "Turn",
+    "TurnResult",
+    "UnsupportedVersion",
+    "UpdatesSkipped",
+    "__version__",
+    "connect",
+    "join_text",
+    "memory_pair",
+    "printable",
+]
+
+_HOMES = {
+    "acp_host.diagnostics": ("Diagnostic", "DiagnosticKind"),
+    "acp_host.host.connect": ("StartTimeouts", "connect"),
+    "acp_host.host.connection": ("HostConnection",),
+    "acp_host.host.diagnostic_log": ("DiagnosticLog",),
+    "acp_host.host.outcome": ("Outcome", "OutcomeKind", "TurnResult"),
+    "acp_host.host.services": ("ElicitationHandlers",),
+    "acp_host.host.session": ("CancelTimeouts", "Session"),
+    "acp_host.host.turn": ("Turn",),
+    "acp_host.host.update_buffer": ("UpdatesSkipped",),
+    "acp_host.protocol.host_protocol": ("HostProtocol",),
+    "acp_host.protocol.negotiation": ("Agreement",),
+    "acp_host.quirks": ("QUIRKS", "Quirk", "QuirkKind"),
+    "acp_host.services.files": ("FileService",),
+    "acp_host.services.permissions": ("PermissionPolicy",),
+    "acp_host.services.terminals": ("TerminalService",),
+    "acp_host.transports": ("StdioTransport", "StopTimeouts", "Transport", "memory_pair"),
+    "acp_host.wire._model": ("UNSET",),
+    "acp_host.wire.text": ("join_text", "printable"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    module = _HOME_OF.get(name, "acp_host.errors" if name in __all__ else None)
+    if module is None:
+        raise AttributeError(f"module 'acp_host' has no attribute {name!r}")
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,100 @@
+"""What was dropped, repaired or unexpected, as data: :class:`Diagnostic`.
+
+A fault of the agent that a session survives never raises; it becomes one of these. Each is small: an excerpt of the
+offending input has at most :data:`MAX_DATA` characters. This is a leaf module: every layer may use it.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from attrs import evolve, frozen
+
+__all__ = ["MAX_DATA", "Diagnostic", "DiagnosticKind", "Throttle", "excerpt"]
+
+MAX_DATA = 2048
+"""Longest excerpt of offending input that a diagnostic keeps, in characters."""
+
+
+class DiagnosticKind(StrEnum):
+    """What sort of thing a :class:`Diagnostic` reports."""
+
+    NOISE = "noise"
+    """A line that is not a JSON object (a log, a banner, an array, a scalar)."""
+    OVERSIZED = "oversized"
+    """A message longer than the configured maximum; skipped."""
+    UNREADABLE = "unreadable"
+    """A line that looks like a message but cannot be read as JSON."""
+    ENCODING = "encoding"
+    """Invalid UTF-8 was replaced by U+FFFD, or what is not quite JSON was read all the same."""
+    INVALID_MESSAGE = "invalid_message"
+    """A JSON object that is no JSON-RPC message, or breaks a rule of JSON-RPC."""
+    UNKNOWN_RESPONSE = "unknown_response"
+    """A response whose id no request is waiting for, or an error response without an id."""
+    REPAIRED = "repaired"
+    """A field took its default, or an invalid list item was left out, as the schema's annotations say."""
+    MALFORMED = "malformed"
+    """The parameters of a known method do not fit the schema."""
+    UNKNOWN_METHOD = "unknown_method"
+    """A request or notification with a method nobody handles."""
+    UNEXPECTED = "unexpected"
+    """A well-formed message that breaks a rule of the protocol, e.g. an update for an unknown session."""
+    HANDLER_FAILED = "handler_failed"
+    """A handler or observer of the application raised."""
+    TRANSPORT = "transport"
+    """The transport had to do something out of the ordinary, e.g. kill a process that did not end."""
+
+
+@frozen
+class Diagnostic:
+    """One thing that was dropped, repaired or unexpected.
+
+    Attributes:
+        kind: what sort of thing it is.
+        message: one sentence for a person.
+        path: JSON path of the value in the message, rooted at ``$``; ``None`` where there is none.
+        method: wire method of the message, if known.
+        session_id: the session it belongs to, if known.
+        data: excerpt of the input, at most :data:`MAX_DATA` characters when it is text.
+        count: how many equal occurrences this value stands for, at least 1.
+    """
+
+    kind: DiagnosticKind
+    message: str
+    path: str | None = None
+    method: str | None = None
+    session_id: str | None = None
+    data: Any = None
+    count: int = 1
+
+
+def excerpt(raw: bytes | str) -> str:
+    """Return at most :data:`MAX_DATA` characters of ``raw``, as text, with undecodable bytes as U+FFFD."""
+    if isinstance(raw, bytes):
+        raw = raw[: 4 * MAX_DATA].decode("utf-8", "replace")
+    return raw if len(raw) <= MAX_DATA else raw[: MAX_DATA - 1] + "…"
+
+
+class Throttle:
+    """Lets the first diagnostics of each kind through, then ever fewer, so that a flood stays small.
+
+    After the first :attr:`burst` of a kind, one is let through each time the number seen has doubled; its ``count``
+    says how many it stands for.
+    """
+
+    burst = 20
+
+    def __init__(self) -> None:
+        self._seen: dict[DiagnosticKind, int] = {}
+        self._reported: dict[DiagnosticKind, int] = {}
+
+    def admit(self, diagnostic: Diagnostic) -> Diagnostic | None:
+        """Return what to report for ``diagnostic``, or ``None`` while it is held back."""
+        kind = diagnostic.kind
+        seen = self._seen[kind] = self._seen.get(kind, 0) + 1
+        reported = self._reported.get(kind, 0)
+        if seen > self.burst and seen < 2 * reported:
+            return None
+        self._reported[kind] = seen
+        return evolve(diagnostic, count=seen - reported)

@@ -1,0 +1,255 @@
+"""Every exception this library raises on purpose.
+
+::
+
+    AcpError
+    ├── LocalError                 the caller asked for something that cannot be done; nothing was sent
+    │   ├── InvalidInput           an argument is wrong (also a ValueError)
+    │   ├── NotSupported           the agent and host did not agree on the capability this needs
+    │   ├── InvalidState           the connection, session or turn is not in a state that allows this
+    │   └── ConnectionClosed       this side has closed the connection
+    ├── PeerError                  the agent broke the protocol
+    │   ├── DecodeError            a message does not have the shape the schema gives it
+    │   ├── MalformedResponse      the answer to a request is not a JSON-RPC response
+    │   └── UnsupportedVersion     no protocol version that both sides speak
+    ├── TransportError             bytes could not be moved
+    │   ├── StartFailed            the agent could not be launched, or ended before it answered
+    │   ├── StartTimeout           the agent was launched but never answered ``initialize``
+    │   └── ConnectionLost         the agent, or the way to it, is gone
+    ├── RequestFailed              the agent answered with a JSON-RPC error (``code``, ``message``, ``data``)
+    │   ├── ParseError             -32700
+    │   ├── InvalidRequest         -32600
+    │   ├── MethodNotFound         -32601
+    │   ├── InvalidParams          -32602
+    │   ├── InternalError          -32603
+    │   ├── RequestCancelled       -32800
+    │   ├── AuthRequired           -32000
+    │   └── ResourceNotFound       -32002
+    └── OutcomeUnknown             a request was written, and the connection ended before its answer
+
+``LocalError`` is the caller's fault and leaves the connection usable. ``PeerError`` and ``TransportError`` name what
+happened, to what, and what to do. Faults of an agent that a session survives are not exceptions but
+:class:`acp_host.diagnostics.Diagnostic` values.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+__all__ = [
+    "AcpError",
+    "AuthRequired",
+    "ConnectionClosed",
+    "ConnectionLost",
+    "DecodeError",
+    "InternalError",
+    "InvalidInput",
+    "InvalidParams",
+    "InvalidRequest",
+    "InvalidState",
+    "LocalError",
+    "MalformedResponse",
+    "MethodNotFound",
+    "NotSupported",
+    "OutcomeUnknown",
+    "ParseError",
+    "PeerError",
+    "RequestCancelled",
+    "RequestFailed",
+    "ResourceNotFound",
+    "StartFailed",
+    "StartTimeout",
+    "TransportError",
+    "UnsupportedVersion",
+]
+
+
+class AcpError(Exception):
+    """Base of every error this library raises on purpose. Not raised itself."""
+
+
+class LocalError(AcpError):
+    """The caller asked for something that cannot be done; nothing was sent."""
+
+
+class InvalidInput(LocalError, ValueError):
+    """An argument is wrong; the message names it and the values that are allowed."""
+
+
+class NotSupported(LocalError):
+    """The capability that a call needs was not agreed.
+
+    Attributes:
+        capability: the dotted wire path of the missing capability, e.g. ``agentCapabilities.loadSession``.
+        method: the wire method that was not sent, or ``None`` where the capability governs content.
+    """
+
+    def __init__(self, message: str, *, capability: str, method: str | None = None) -> None:
+        super().__init__(message)
+        self.capability = capability
+        self.method = method
+
+
+class InvalidState(LocalError):
+    """The connection, session or turn is not in a state that allows the call."""
+
+
+class ConnectionClosed(LocalError):
+    """This side has closed the connection."""
+
+
+class PeerError(AcpError):
+    """The agent broke the protocol."""
+
+
+class DecodeError(PeerError):
+    """A message does not have the shape that the schema gives it.
+
+    Attributes:
+        path: the JSON path of the offending value, rooted at ``$``, e.g. ``$.params.update.content.text``.
+        problem: what is wrong there, without the path.
+    """
+
+    def __init__(self, problem: str, path: str = "$") -> None:
+        super().__init__(f"{problem} at {path}")
+        self.problem = problem
+        self.path = path
+
+
+class MalformedResponse(PeerError):
+    """The answer to a request cannot be used: it is not a JSON-RPC response, or its result does not fit the schema.
+
+    Attributes:
+        has_result: the answer is a response with a result, so what was asked for is over.
+        result: the result as sent; ``None`` where there is none.
+    """
+
+    def __init__(self, message: str, *, has_result: bool = False, result: Any = None) -> None:
+        super().__init__(message)
+        self.has_result = has_result
+        self.result = result
+
+
+class UnsupportedVersion(PeerError):
+    """The agent answered ``initialize`` with a protocol version that this host does not speak."""
+
+
+class TransportError(AcpError):
+    """Bytes could not be moved.
+
+    Attributes:
+        exit_status: exit code of the agent's process; negative for a signal; ``None`` if it runs or is unknown.
+        stderr_tail: the end of what the agent wrote to stderr, decoded, possibly empty.
+    """
+
+    def __init__(self, message: str, *, exit_status: int | None = None, stderr_tail: str = "") -> None:
+        super().__init__(message if not stderr_tail else f"{message}\n--- end of the agent's stderr ---\n{stderr_tail}")
+        self.exit_status = exit_status
+        self.stderr_tail = stderr_tail
+
+
+class StartFailed(TransportError):
+    """The agent could not be launched, or ended before it answered ``initialize``."""
+
+
+class StartTimeout(StartFailed):
+    """The agent was launched but did not answer ``initialize`` in time: it may not speak ACP."""
+
+
+class ConnectionLost(TransportError):
+    """The agent, or the way to it, is gone."""
+
+
+class RequestFailed(AcpError):
+    """The agent answered a request with a JSON-RPC error.
+
+    Attributes:
+        code: the JSON-RPC error code.
+        message: the agent's message, as sent.
+        data: the agent's ``data`` member, as sent; ``None`` when absent.
+        method: the method that failed, when known.
+    """
+
+    default_code: ClassVar[int] = -32603
+    _by_code: ClassVar[dict[int, type[RequestFailed]]] = {}
+
+    def __init__(self, message: str, *, code: int | None = None, data: Any = None, method: str | None = None) -> None:
+        self.code = self.default_code if code is None else code
+        self.message = message
+        self.data = data
+        self.method = method
+        super().__init__(f"{method or 'the request'} failed with {self.code}: {message}")
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        RequestFailed._by_code.setdefault(cls.default_code, cls)
+
+    @staticmethod
+    def from_code(code: int, message: str, data: Any = None, method: str | None = None) -> RequestFailed:
+        """Return an instance of the class that stands for ``code`` (``RequestFailed`` itself for unlisted codes)."""
+        kind = RequestFailed._by_code.get(code, RequestFailed)
+        return kind(message, code=code, data=data, method=method)
+
+
+class ParseError(RequestFailed):
+    """-32700: the peer could not read the message as JSON."""
+
+    default_code = -32700
+
+
+class InvalidRequest(RequestFailed):
+    """-32600: the message is JSON but not a request."""
+
+    default_code = -32600
+
+
+class MethodNotFound(RequestFailed):
+    """-32601: the peer does not know the method."""
+
+    default_code = -32601
+
+
+class InvalidParams(RequestFailed):
+    """-32602: the parameters are wrong."""
+
+    default_code = -32602
+
+
+class InternalError(RequestFailed):
+    """-32603: the peer failed while it handled the request."""
+
+    default_code = -32603
+
+
+class RequestCancelled(RequestFailed):
+    """-32800: the request was cancelled with ``$/cancel_request``."""
+
+    default_code = -32800
+
+
+class AuthRequired(RequestFailed):
+    """-32000: the agent wants the user to authenticate first."""
+
+    default_code = -32000
+
+
+class ResourceNotFound(RequestFailed):
+    """-32002: a session, file or other resource does not exist."""
+
+    default_code = -32002
+
+
+class OutcomeUnknown(AcpError):
+    """A request was written and the connection ended before its answer came.
+
+    The agent may have acted on it. It is never sent again by itself.
+
+    Attributes:
+        method: the wire method of the request.
+        cause: why the connection ended.
+    """
+
+    def __init__(self, method: str, cause: AcpError) -> None:
+        super().__init__(f"{method} was sent, but the connection ended before its answer: {cause}")
+        self.method = method
+        self.cause = cause

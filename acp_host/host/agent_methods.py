@@ -1,0 +1,352 @@
+"""The agent's methods that concern the connection or a session as a whole, typed: :class:`AgentMethods`.
+
+Each checks the agreement before anything is sent and raises :class:`~acp_host.errors.NotSupported` naming the missing
+capability, unless the quirks table says that the method works or ``force=True`` is passed. All of them raise
+:class:`~acp_host.errors.RequestFailed` where the agent refuses, :class:`~acp_host.errors.OutcomeUnknown` where the
+connection ends before the answer, and :class:`~acp_host.errors.InvalidInput` for arguments that no agent could take.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from attrs import frozen
+
+from acp_host.errors import InvalidInput
+from acp_host.host.driver import Driver
+from acp_host.host.services import ServiceSet
+from acp_host.host.session import Opening, Session
+from acp_host.host.session_table import SessionTable
+from acp_host.wire._model import UNSET
+from acp_host.wire.auth import (
+    AuthenticateRequest,
+    AuthenticateResponse,
+    AuthStatusRequest,
+    AuthStatusResponse,
+    LogoutRequest,
+    LogoutResponse,
+)
+from acp_host.wire.mcp import McpServer, MessageMcpNotification
+from acp_host.wire.providers import (
+    DisableProviderRequest,
+    DisableProviderResponse,
+    ListProvidersRequest,
+    ListProvidersResponse,
+    SetProviderRequest,
+    SetProviderResponse,
+)
+from acp_host.wire.session import (
+    ArchiveSessionRequest,
+    ArchiveSessionResponse,
+    CloseSessionRequest,
+    CloseSessionResponse,
+    DeleteSessionRequest,
+    DeleteSessionResponse,
+    ForkSessionRequest,
+    ListSessionsRequest,
+    ListSessionsResponse,
+    LoadSessionRequest,
+    NewSessionRequest,
+    ResumeSessionRequest,
+    SystemPrompt,
+    UnarchiveSessionRequest,
+    UnarchiveSessionResponse,
+)
+
+__all__ = ["AgentMethods"]
+
+_T = TypeVar("_T")
+
+
+@frozen
+class _Setup:
+    """What the requests that open a session share: its roots, ``cwd`` first, and the attributes of the request."""
+
+    roots: list[str]
+    fields: dict[str, Any]
+
+
+class AgentMethods:
+    """The typed requests of a connection; a base of :class:`~acp_host.host.connection.HostConnection`."""
+
+    _driver: Driver
+    _sessions: SessionTable
+    _services: ServiceSet
+
+    # --- sessions ---------------------------------------------------------------------------------------------------
+
+    async def new_session(
+        self,
+        cwd: str | Path = ".",
+        *,
+        additional_directories: Sequence[str | Path] = (),
+        mcp_servers: Sequence[McpServer] = (),
+        system_prompt: SystemPrompt | None = None,
+        meta: Mapping[str, Any] | None = None,
+        force: bool = False,
+    ) -> Session:
+        """Start a conversation (``session/new``).
+
+        Args:
+            cwd: its working directory; made absolute.
+            additional_directories: further roots; the agent must offer ``sessionCapabilities.additionalDirectories``.
+            mcp_servers: MCP servers for the agent to connect to.
+            system_prompt: instructions for the session; the agent must offer ``sessionCapabilities.systemPrompt``.
+            meta: ``_meta`` of the request.
+            force: send what was not agreed, too.
+
+        Raises:
+            AuthRequired: the agent wants the user to log in first; see :meth:`authenticate`.
+            InvalidInput: ``cwd`` is not a directory.
+        """
+        setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force)
+        request = NewSessionRequest(**setup.fields)
+        return await self._create("session/new", request, setup.roots, force)
+
+    async def load_session(
+        self,
+        session_id: str,
+        cwd: str | Path = ".",
+        *,
+        additional_directories: Sequence[str | Path] = (),
+        mcp_servers: Sequence[McpServer] = (),
+        system_prompt: SystemPrompt | None = None,
+        meta: Mapping[str, Any] | None = None,
+        force: bool = False,
+    ) -> Session:
+        """Take up a conversation again, with its history replayed as updates (``session/load``).
+
+        Arguments and errors as for :meth:`new_session`. The replay belongs to no turn; most agents send it before they
+        answer, some after.
+        """
+        setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force)
+        request = LoadSessionRequest(session_id=session_id, **setup.fields)
+        return await self._reopen("session/load", request, session_id, setup.roots, force)
+
+    async def resume_session(
+        self,
+        session_id: str,
+        cwd: str | Path = ".",
+        *,
+        additional_directories: Sequence[str | Path] = (),
+        mcp_servers: Sequence[McpServer] = (),
+        system_prompt: SystemPrompt | None = None,
+        meta: Mapping[str, Any] | None = None,
+        force: bool = False,
+    ) -> Session:
+        """Take up a conversation again without a replay (``session/resume``); otherwise as :meth:`load_session`."""
+        setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force)
+        request = ResumeSessionRequest(session_id=session_id, **setup.fields)
+        return await self._reopen("session/resume", request, session_id, setup.roots, force)
+
+    async def fork_session(
+        self,
+        session_id: str,
+        cwd: str | Path = ".",
+        *,
+        additional_directories: Sequence[str | Path] = (),
+        mcp_servers: Sequence[McpServer] = (),
+        system_prompt: SystemPrompt | None = None,
+        meta: Mapping[str, Any] | None = None,
+        force: bool = False,
+    ) -> Session:
+        """Start a conversation with the history of another (``session/fork``); otherwise as :meth:`new_session`.
+
+        Unstable.
+        """
+        setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force)
+        request = ForkSessionRequest(session_id=session_id, **setup.fields)
+        return await self._create("session/fork", request, setup.roots, force)
+
+    async def list_sessions(
+        self,
+        *,
+        cwd: str | Path | None = None,
+        cursor: str | None = None,
+        archived: str | None = None,
+        force: bool = False,
+    ) -> ListSessionsResponse:
+        """Return one page of the conversations that the agent knows (``session/list``).
+
+        Args:
+            cwd: only those with this working directory.
+            cursor: ``next_cursor`` of the page before; ``None`` for the first page.
+            archived: ``"exclude"``, ``"include"`` or ``"only"``; ``None`` for the agent's default. Unstable.
+            force: send it although it was not agreed.
+        """
+        request = ListSessionsRequest(
+            cwd=UNSET if cwd is None else _absolute(cwd),
+            cursor=UNSET if cursor is None else cursor,
+            archived=UNSET if archived is None else archived,
+        )
+        return await self._call("session/list", request, ListSessionsResponse, force)
+
+    async def close_session(self, session_id: str, *, force: bool = False) -> CloseSessionResponse:
+        """Let the agent free what a session holds (``session/close``); the host's processes for it are ended too."""
+        request = CloseSessionRequest(session_id)
+        response = await self._call("session/close", request, CloseSessionResponse, force)
+        await self._forget_session(session_id)
+        return response
+
+    async def delete_session(self, session_id: str, *, force: bool = False) -> DeleteSessionResponse:
+        """Remove a session from the agent's list (``session/delete``)."""
+        request = DeleteSessionRequest(session_id)
+        response = await self._call("session/delete", request, DeleteSessionResponse, force)
+        await self._forget_session(session_id)
+        return response
+
+    async def archive_session(self, session_id: str, *, force: bool = False) -> ArchiveSessionResponse:
+        """Put a session away (``session/archive``). Unstable."""
+        return await self._call("session/archive", ArchiveSessionRequest(session_id), ArchiveSessionResponse, force)
+
+    async def unarchive_session(self, session_id: str, *, force: bool = False) -> UnarchiveSessionResponse:
+        """Bring a session back (``session/unarchive``). Unstable."""
+        request = UnarchiveSessionRequest(session_id)
+        return await self._call("session/unarchive", request, UnarchiveSessionResponse, force)
+
+    # --- authentication ---------------------------------------------------------------------------------------------
+
+    async def authenticate(self, method_id: str, *, force: bool = False) -> AuthenticateResponse:
+        """Log in by one of ``agreement.auth_methods`` (``authenticate``)."""
+        return await self._call("authenticate", AuthenticateRequest(method_id), AuthenticateResponse, force)
+
+    async def logout(self, *, force: bool = False) -> LogoutResponse:
+        """Log out (``logout``)."""
+        return await self._call("logout", LogoutRequest(), LogoutResponse, force)
+
+    async def auth_status(self, *, force: bool = False) -> AuthStatusResponse:
+        """Ask whether somebody is logged in (``auth/status``). Unstable."""
+        return await self._call("auth/status", AuthStatusRequest(), AuthStatusResponse, force)
+
+    # --- providers and MCP ------------------------------------------------------------------------------------------
+
+    async def list_providers(self, *, force: bool = False) -> ListProvidersResponse:
+        """Return the model providers that can be configured (``providers/list``). Unstable."""
+        return await self._call("providers/list", ListProvidersRequest(), ListProvidersResponse, force)
+
+    async def set_provider(
+        self,
+        provider_id: str,
+        *,
+        api_type: str,
+        base_url: str,
+        headers: Mapping[str, str] | None = None,
+        force: bool = False,
+    ) -> SetProviderResponse:
+        """Point a provider at another server (``providers/set``). Unstable.
+
+        Args:
+            provider_id: the provider.
+            api_type: the protocol of the server, one of the provider's ``supported``.
+            base_url: its address.
+            headers: sent with every request to it; may hold secrets.
+            force: send it although it was not agreed.
+        """
+        request = SetProviderRequest(provider_id, api_type, base_url, headers=UNSET if headers is None else headers)
+        return await self._call("providers/set", request, SetProviderResponse, force)
+
+    async def disable_provider(self, provider_id: str, *, force: bool = False) -> DisableProviderResponse:
+        """Turn a provider off (``providers/disable``). Unstable."""
+        return await self._call(
+            "providers/disable", DisableProviderRequest(provider_id), DisableProviderResponse, force
+        )
+
+    async def send_mcp_message(
+        self,
+        server_id: str,
+        request_id: str,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        force: bool = False,
+    ) -> None:
+        """Send an MCP notification that belongs to a request the agent made (``mcp/message``). Unstable.
+
+        Args:
+            server_id: the MCP server that the host serves over ACP.
+            request_id: ``request_id`` of the agent's ``mcp/message`` request.
+            method: the MCP method.
+            params: its parameters.
+            force: send it although it was not agreed.
+        """
+        message = MessageMcpNotification(server_id, request_id, method, params=UNSET if params is None else params)
+        self._driver.notify("mcp/message", message, force=force)
+        await self._driver.transport.drain()
+
+    # --- shared -----------------------------------------------------------------------------------------------------
+
+    async def _call(self, method: str, request: Any, result: type[_T], force: bool) -> _T:
+        answer: _T = await self._driver.call(method, request, force=force)
+        return answer
+
+    def _setup(
+        self,
+        cwd: str | Path,
+        additional_directories: Sequence[str | Path],
+        mcp_servers: Sequence[McpServer],
+        system_prompt: SystemPrompt | None,
+        meta: Mapping[str, Any] | None,
+        force: bool,
+    ) -> _Setup:
+        """Return what all requests that open a session share, after checking it against the agreement."""
+        agreement = self._driver.protocol.agreement
+        if not force:
+            if additional_directories:
+                agreement.require_capability("sessionCapabilities.additionalDirectories", "additional directories")
+            if system_prompt is not None:
+                agreement.require_capability("sessionCapabilities.systemPrompt", "a system prompt")
+        roots = [_absolute(cwd), *(_absolute(directory) for directory in additional_directories)]
+        for root in roots:
+            if not os.path.isdir(root):
+                raise InvalidInput(f"{root} is not a directory, so no session can work in it")
+        return _Setup(
+            roots,
+            {
+                "cwd": roots[0],
+                "mcp_servers": tuple(mcp_servers),
+                "additional_directories": tuple(roots[1:]) or UNSET,
+                "system_prompt": system_prompt or UNSET,
+                "meta": meta or UNSET,
+            },
+        )
+
+    async def _create(self, method: str, request: Any, roots: Sequence[str], force: bool) -> Session:
+        """Open a session whose id the agent chooses."""
+        opened: list[Session] = []
+        with self._sessions.creating():
+            # In the same step as the response is read: updates for the new session may follow it at once.
+            await self._driver.call(
+                method,
+                request,
+                force=force,
+                on_result=lambda response: opened.append(self._add_session(response.session_id, roots, response)),
+            )
+        return opened[0]
+
+    async def _reopen(self, method: str, request: Any, session_id: str, roots: Sequence[str], force: bool) -> Session:
+        """Open a session whose id is known: it is there before the request, so that its replay has a place."""
+        if not force:
+            self._driver.protocol.agreement.require(method)
+        known = self._sessions.get(session_id)
+        session = known or self._add_session(session_id, roots, None)
+        try:
+            session.opening = await self._driver.call(method, request, force=force)
+        except BaseException:
+            if known is None:
+                await self._forget_session(session_id)
+            raise
+        return session
+
+    def _add_session(self, session_id: str, roots: Sequence[str], opening: Opening | None) -> Session:
+        raise NotImplementedError
+
+    async def _forget_session(self, session_id: str) -> None:
+        self._sessions.remove(session_id)
+        await self._services.close_session(session_id)
+
+
+def _absolute(path: str | Path) -> str:
+    return os.path.abspath(os.path.expanduser(path))

@@ -1,0 +1,166 @@
+"""The way in: :func:`connect`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Generator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from attrs import frozen
+
+from acp_host._version import __version__
+from acp_host.errors import InvalidInput
+from acp_host.host.connection import ConnectionOptions, HostConnection
+from acp_host.host.diagnostic_log import DiagnosticLog
+from acp_host.host.services import ElicitationHandler, ElicitationHandlers, ServiceSet
+from acp_host.host.session import CancelTimeouts
+from acp_host.quirks import QUIRKS, Quirk
+from acp_host.services.files import FileService
+from acp_host.services.permissions import PermissionHandler, PermissionPolicy
+from acp_host.services.terminals import TerminalService
+from acp_host.transports import StdioTransport, Transport
+from acp_host.wire.framing import MAX_MESSAGE_SIZE
+from acp_host.wire.initialize import Implementation
+
+__all__ = ["StartTimeouts", "connect"]
+
+_INSTALLERS = frozenset({"npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "docker", "podman", "nix"})
+
+
+@frozen(kw_only=True)
+class StartTimeouts:
+    """How long an agent may take to answer ``initialize``.
+
+    Attributes:
+        warm: seconds for a program that is installed; slow agents need ten on a busy machine.
+        cold: seconds for a launcher that may install the agent first (``npx``, ``uvx``, ``docker``, …).
+    """
+
+    warm: float = 60.0
+    cold: float = 300.0
+
+    def for_command(self, argv: Sequence[str]) -> float:
+        """Return the deadline for a command."""
+        program = os.path.basename(argv[0]).lower() if argv else ""
+        return self.cold if os.path.splitext(program)[0] in _INSTALLERS else self.warm
+
+
+class connect:
+    """Connect to an agent: launch it, shake hands, and return the :class:`HostConnection`. ::
+
+        async with acp_host.connect(["some-agent", "--acp"]) as host:
+            session = await host.new_session(cwd=".")
+            print((await session.prompt("Fix the failing test")).text)
+
+    ``host = await connect(…)`` works too; call ``await host.close()`` then. Nothing that lets the agent act is offered
+    unless it is passed.
+
+    Args:
+        target: the agent's command as a sequence of strings, or as one string that is split like a POSIX shell does but
+            never run by one; or a :class:`~acp_host.transports.Transport`.
+        cwd: working directory of the agent's process; ``None`` for this one's.
+        env: variables added to this process's environment for the agent.
+        files: serve the session's files: ``True``, or a :class:`~acp_host.services.files.FileService`.
+        terminals: run commands for the agent: ``True``, or a :class:`~acp_host.services.terminals.TerminalService`.
+        permissions: answers permission requests: a :class:`~acp_host.services.permissions.PermissionPolicy` or a
+            (coroutine) function; ``None`` rejects them all.
+        elicitation: answers ``elicitation/create``: a (coroutine) function that shows forms, or
+            :class:`~acp_host.host.services.ElicitationHandlers`; ``None``: not offered.
+        auth_terminal: offer to run the agent's command in a terminal the user sees, for its login.
+        notices: offer to show notices; until an observer is connected they go to the logger ``acp_host.notices``.
+        unstable: offer draft features: plan variants and subagents.
+        client_info: name and version of the host program; ``None`` for this library's.
+        start_timeouts: deadlines for the answer to ``initialize``.
+        cancel_timeouts: deadlines for a cancelled turn.
+        on_stderr: called with each line the agent writes to stderr, e.g. to show what an installer does.
+        quirks: the table of quirks in force; empty to switch them off.
+        max_message_size: longest message that is read, in bytes.
+
+    Raises:
+        InvalidInput: the target is none that can be connected to.
+        StartFailed: the agent cannot be launched, ended early, or (``StartTimeout``) did not answer in time; with its
+            exit status and the end of its stderr.
+        UnsupportedVersion: it speaks another version of the protocol.
+        PeerError: its answer cannot be used.
+    """
+
+    def __init__(
+        self,
+        target: Sequence[str] | str | Transport,
+        *,
+        cwd: str | Path | None = None,
+        env: Mapping[str, str] | None = None,
+        files: FileService | bool | None = None,
+        terminals: TerminalService | bool | None = None,
+        permissions: PermissionPolicy | PermissionHandler | None = None,
+        elicitation: ElicitationHandlers | ElicitationHandler | None = None,
+        auth_terminal: bool = False,
+        notices: bool = True,
+        unstable: bool = False,
+        client_info: Implementation | None = None,
+        start_timeouts: StartTimeouts | None = None,
+        cancel_timeouts: CancelTimeouts | None = None,
+        on_stderr: Callable[[str], None] | None = None,
+        quirks: tuple[Quirk, ...] = QUIRKS,
+        max_message_size: int = MAX_MESSAGE_SIZE,
+    ) -> None:
+        timeouts = start_timeouts or StartTimeouts()
+        self._target = target if isinstance(target, Transport) else _argv(target)
+        self._launch: dict[str, Any] = {"cwd": cwd, "env": env, "on_stderr": on_stderr}
+        self._services = ServiceSet(
+            files=FileService() if files is True else files or None,
+            terminals=TerminalService() if terminals is True else terminals or None,
+            permissions=permissions or PermissionPolicy.reject(),
+            elicitation=_elicitation(elicitation),
+        )
+        self._options = ConnectionOptions(
+            client_info=client_info or Implementation("acp_host", __version__, title="acp_host"),
+            start_timeout=timeouts.warm if isinstance(target, Transport) else timeouts.for_command(_argv(target)),
+            cancel_timeouts=cancel_timeouts or CancelTimeouts(),
+            auth_terminal=auth_terminal,
+            notices=notices,
+            unstable=unstable,
+            quirks=quirks,
+            max_message_size=max_message_size,
+        )
+        self._host: HostConnection | None = None
+
+    def __await__(self) -> Generator[Any, None, HostConnection]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> HostConnection:
+        self._host = await self._open()
+        return self._host
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._host is not None:
+            await self._host.close()
+
+    async def _open(self) -> HostConnection:
+        target, diagnostics = self._target, DiagnosticLog()
+        if not isinstance(target, Transport):
+            target = StdioTransport(target, **self._launch, on_diagnostic=diagnostics.add)
+        host = HostConnection(target, self._services, self._options, diagnostics)
+        await host.open()
+        return host
+
+
+def _argv(target: Sequence[str] | str) -> list[str]:
+    if isinstance(target, str):
+        if "://" in target:
+            raise InvalidInput(f"{target} is a URL; this version connects to commands and to Transport objects")
+        target = shlex.split(target)
+    if not target or not all(isinstance(part, str) for part in target):
+        raise InvalidInput("the agent's command is a non-empty sequence of strings")
+    return list(target)
+
+
+def _elicitation(given: ElicitationHandlers | ElicitationHandler | None) -> ElicitationHandlers:
+    if given is None or isinstance(given, ElicitationHandlers):
+        return given or ElicitationHandlers()
+    return ElicitationHandlers(form=given)

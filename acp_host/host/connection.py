@@ -1,0 +1,302 @@
+"""The connection to one agent: :class:`HostConnection`.
+
+It owns the life of the connection: the transport, the handshake, the tasks, and where each event goes. Sessions, calls
+and services are in modules of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from attrs import field, frozen
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt
+from acp_host.errors import (
+    AcpError,
+    ConnectionClosed,
+    InvalidInput,
+    OutcomeUnknown,
+    PeerError,
+    StartFailed,
+    StartTimeout,
+)
+from acp_host.host.agent_methods import AgentMethods
+from acp_host.host.diagnostic_log import DiagnosticLog
+from acp_host.host.driver import Driver
+from acp_host.host.incoming import IncomingRequests, RequestHandler
+from acp_host.host.notices import log_notice
+from acp_host.host.services import ServiceHandlers, ServiceSet
+from acp_host.host.session import CancelTimeouts, Opening, Session
+from acp_host.host.session_table import SessionTable
+from acp_host.host.tasks import TaskOwner
+from acp_host.protocol.events import CancelRequested, Ended, NotificationReceived, RequestReceived
+from acp_host.protocol.host_protocol import HostEvent, HostProtocol
+from acp_host.protocol.negotiation import Agreement, Registered, client_capabilities
+from acp_host.quirks import QUIRKS, Quirk, QuirkKind
+from acp_host.transports import Transport
+from acp_host.wire._model import UNSET
+from acp_host.wire.framing import MAX_MESSAGE_SIZE
+from acp_host.wire.initialize import Implementation
+from acp_host.wire.notices import Notice
+from acp_host.wire.updates import SessionNotification
+
+__all__ = ["ConnectionOptions", "HostConnection"]
+
+NotificationHandler = Callable[[Any], None]
+
+
+@frozen(kw_only=True)
+class ConnectionOptions:
+    """How a connection behaves, the services aside.
+
+    Attributes:
+        client_info: name and version of the host program, told to the agent.
+        start_timeout: seconds the agent may take to answer ``initialize``.
+        cancel_timeouts: how long a cancelled turn may take to end.
+        auth_terminal: offer to run the agent's command in a visible terminal for its login.
+        notices: offer to show notices.
+        unstable: offer draft features: plan variants and subagents.
+        quirks: the table of quirks in force.
+        max_message_size: longest message that is read, in bytes.
+    """
+
+    client_info: Implementation
+    start_timeout: float
+    cancel_timeouts: CancelTimeouts = field(factory=CancelTimeouts)
+    auth_terminal: bool = False
+    notices: bool = True
+    unstable: bool = False
+    quirks: tuple[Quirk, ...] = QUIRKS
+    max_message_size: int = MAX_MESSAGE_SIZE
+
+
+class HostConnection(AgentMethods):
+    """The host's side of a connection to one agent. Made by :func:`acp_host.connect`.
+
+    Attributes:
+        diagnostics: what was dropped, repaired or unexpected on this connection.
+    """
+
+    def __init__(
+        self, transport: Transport, services: ServiceSet, options: ConnectionOptions, diagnostics: DiagnosticLog
+    ) -> None:
+        self.diagnostics = diagnostics
+        self._options = options
+        self._services = services
+        self._tasks = TaskOwner()
+        self._incoming = IncomingRequests(self._tasks, self.diagnostics.add)
+        self._sessions = SessionTable(self.diagnostics.add)
+        self._notification_handlers: dict[str, NotificationHandler] = {}
+        self._ended = asyncio.Event()
+        self._end_error: AcpError | None = None
+        self._closing: asyncio.Task[None] | None = None
+        self._driver = Driver(transport, self._make_protocol(), self._receive)
+        self._incoming.attach(self._driver)
+        handlers = ServiceHandlers(services, self._sessions, self._reads_missing_as_empty, self.diagnostics.add)
+        handlers.register(self._incoming)
+
+    def _make_protocol(self) -> HostProtocol:
+        options = self._options
+        registered: Registered = self._services.registered(
+            auth_terminal=options.auth_terminal, notices=options.notices, unstable=options.unstable
+        )
+        return HostProtocol(
+            client_capabilities(registered),
+            client_info=options.client_info,
+            serves=self._incoming.serves,
+            quirks=options.quirks,
+            max_message_size=options.max_message_size,
+        )
+
+    # --- what applications ask --------------------------------------------------------------------------------------
+
+    @property
+    def agreement(self) -> Agreement:
+        """What was agreed with the agent."""
+        return self._driver.protocol.agreement
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """The sessions that are open on this connection."""
+        return tuple(self._sessions)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the connection is over, by whichever side."""
+        return self._ended.is_set()
+
+    async def wait_closed(self) -> AcpError | None:
+        """Wait until the connection is over; return why, or ``None`` for a clean end."""
+        await self._ended.wait()
+        return self._end_error
+
+    async def request(
+        self, method: str, params: Any = UNSET, *, force: bool = False, timeout: float | None = None
+    ) -> Any:
+        """Send a request of any method and return its result: plain JSON for an extension, else its wire type.
+
+        Args:
+            method: wire method; a method of ACP is checked against the agreement, an extension is not.
+            params: plain JSON, or the method's wire type.
+            force: send it although it was not agreed.
+            timeout: seconds until the request is withdrawn; ``None`` for no limit.
+
+        Raises:
+            TimeoutError: no answer within ``timeout``; the agent was told with ``$/cancel_request``.
+            RequestFailed: the agent answered with an error.
+            NotSupported: the capability was not agreed.
+        """
+        async with asyncio.timeout(timeout):
+            return await self._driver.call(method, params, force=force)
+
+    async def notify(self, method: str, params: Any = UNSET, *, force: bool = False) -> None:
+        """Send a notification of any method; arguments and errors as for :meth:`request`."""
+        self._driver.notify(method, params, force=force)
+        await self._driver.transport.drain()
+
+    def on_request(self, method: str, handler: RequestHandler) -> None:
+        """Answer the agent's requests of ``method`` with ``handler``, e.g. an extension's.
+
+        Args:
+            method: wire method.
+            handler: takes the parameters (plain JSON for an extension), returns the result or an awaitable of it. It
+                may raise a :class:`~acp_host.errors.RequestFailed`, which is the answer then.
+        """
+        self._incoming.serve(method, handler)
+
+    def on_notification(self, method: str, handler: NotificationHandler) -> None:
+        """Call ``handler`` with the parameters of the agent's notifications of ``method``, in order.
+
+        Raises:
+            InvalidInput: for ``session/update``; use :meth:`Session.on_update`.
+        """
+        if method == "session/update":
+            raise InvalidInput("session/update goes to its session; use Session.on_update")
+        self._notification_handlers[method] = handler
+
+    # --- life -------------------------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Start the transport and shake hands.
+
+        Raises:
+            StartFailed: the agent cannot be launched, or ended before it answered.
+            StartTimeout: it did not answer in time.
+            PeerError: it answered, but not in a way that this host can use.
+            RequestFailed: it refused.
+        """
+        try:
+            await self._tasks.open()
+            await self._driver.start()
+            async with asyncio.timeout(self._options.start_timeout):
+                await self._driver.initialize()
+        except TimeoutError:
+            error = self._start_timeout()
+            await self.close()
+            raise error from None
+        except OutcomeUnknown as unknown:
+            await self.close()
+            raise _ended_early(self._driver.transport, unknown.cause) from unknown
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """End the connection: answer what is open, stop the transport and its processes. May be called repeatedly."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close(), name="acp_host close")
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        self._incoming.cancel_all()
+        await self._tasks.close()
+        await self._driver.transport.close()
+        self._driver.connection_lost(ConnectionClosed("this host closed the connection"))
+        for session in self._sessions:
+            await self._services.close_session(session.id)
+
+    def _start_timeout(self) -> StartTimeout:
+        transport = self._driver.transport
+        return StartTimeout(
+            f"{transport.description} did not answer initialize within {self._options.start_timeout:g} s; "
+            "it may not be an ACP agent, may need a flag to speak ACP, or may need longer to start",
+            exit_status=transport.exit_status,
+            stderr_tail=transport.stderr_tail(),
+        )
+
+    # --- what the agent sends ---------------------------------------------------------------------------------------
+
+    def _receive(self, event: HostEvent) -> None:
+        if event.__class__ is SessionNotification:
+            if event.update.__class__ is Notice:
+                self._receive_notice(event.session_id, event.update)
+            self._sessions.receive(event)
+            return
+        match event:
+            case RequestReceived():
+                self._incoming.receive(event)
+            case NotificationReceived():
+                self._receive_notification(event)
+            case CancelRequested(request_id):
+                self._incoming.withdraw(request_id)
+            case Diagnostic():
+                self.diagnostics.add(event)
+            case Ended(error):
+                self._end(error)
+
+    def _receive_notice(self, session_id: str, notice: Notice) -> None:
+        if self._options.notices:
+            log_notice(self.agreement.agent_name, notice)
+            return
+        text = "the agent sent a notice although this host does not show any"
+        self.diagnostics.add(Diagnostic(DiagnosticKind.UNEXPECTED, text, session_id=session_id, data=notice))
+
+    def _receive_notification(self, event: NotificationReceived) -> None:
+        handler = self._notification_handlers.get(event.method)
+        if handler is None:
+            text = f"the agent sent {event.method}, which nobody here listens to"
+            self.diagnostics.add(
+                Diagnostic(DiagnosticKind.UNKNOWN_METHOD, text, method=event.method, data=excerpt(event.line))
+            )
+            return
+        try:
+            handler(event.params)
+        except Exception as error:
+            text = f"the handler of {event.method} failed: {type(error).__name__}: {error}"
+            self.diagnostics.add(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, method=event.method))
+
+    def _end(self, error: AcpError | None) -> None:
+        self._end_error = None if isinstance(error, ConnectionClosed) else error
+        self._ended.set()
+        self._sessions.end()
+        self.diagnostics.close()
+
+    def _reads_missing_as_empty(self) -> bool:
+        return self.agreement.quirk(QuirkKind.MISSING_FILE_READS_EMPTY) is not None
+
+    def _add_session(self, session_id: str, roots: Any, opening: Opening | None) -> Session:
+        session = Session(
+            session_id,
+            roots[0],
+            self._driver,
+            self._incoming,
+            self.diagnostics.add,
+            self._options.cancel_timeouts,
+        )
+        session.opening = opening
+        self._services.open_session(session_id, roots[0], roots[1:])
+        self._sessions.add(session)
+        return session
+
+
+def _ended_early(transport: Transport, cause: AcpError) -> AcpError:
+    """Return what to raise when the agent ended before it answered ``initialize``."""
+    if isinstance(cause, PeerError):
+        return cause
+    return StartFailed(
+        f"{transport.description} ended before it answered initialize",
+        exit_status=transport.exit_status,
+        stderr_tail=transport.stderr_tail(),
+    )

@@ -1,0 +1,75 @@
+"""The bounded stream of diagnostics that an application can show: :class:`DiagnosticLog`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+
+from acp_host.diagnostics import Diagnostic
+
+__all__ = ["DiagnosticLog"]
+
+_logger = logging.getLogger("acp_host.diagnostics")
+
+
+class DiagnosticLog:
+    """The newest diagnostics of a connection, oldest first.
+
+    Iterate for those at hand, ``async for`` for those to come (after the connection has ended the loop ends), or
+    :meth:`connect` a callback.
+    Each is also logged to the logger ``acp_host.diagnostics`` at DEBUG.
+
+    Args:
+        limit: how many are kept.
+    """
+
+    def __init__(self, limit: int = 1_000) -> None:
+        self._kept: deque[Diagnostic] = deque(maxlen=limit)
+        self._total = 0
+        self._closed = False
+        self._observers: list[Callable[[Diagnostic], None]] = []
+        self._arrived = asyncio.Event()
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        return iter(tuple(self._kept))
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    async def __aiter__(self) -> AsyncIterator[Diagnostic]:
+        position = self._total
+        while True:
+            missed = min(self._total - position, len(self._kept))
+            fresh = tuple(self._kept)[len(self._kept) - missed :]
+            position = self._total
+            for diagnostic in fresh:
+                yield diagnostic
+            if position == self._total:
+                if self._closed:
+                    return
+                self._arrived.clear()
+                await self._arrived.wait()
+
+    def connect(self, observer: Callable[[Diagnostic], None]) -> Callable[[], None]:
+        """Call ``observer`` with each diagnostic from now on; return a function that ends this."""
+        self._observers.append(observer)
+        return lambda: self._observers.remove(observer) if observer in self._observers else None
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Add a diagnostic."""
+        self._kept.append(diagnostic)
+        self._total += 1
+        self._arrived.set()
+        _logger.debug("%s: %s", diagnostic.kind, diagnostic.message)
+        for observer in tuple(self._observers):
+            try:
+                observer(diagnostic)
+            except Exception:
+                _logger.exception("an observer of the diagnostics failed")
+
+    def close(self) -> None:
+        """Say that none will follow."""
+        self._closed = True
+        self._arrived.set()

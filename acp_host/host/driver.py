@@ -1,0 +1,178 @@
+"""Moves bytes and calls between a transport and the protocol core: :class:`Driver`.
+
+It owns the pending calls of a connection. It does not know sessions: every event that is not the end of a call goes to
+the ``receive`` callback, at once and in order, within the transport's own callback; so nothing an application does can
+reorder or stall the reader.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from acp_host.errors import AcpError, ConnectionClosed, TransportError
+from acp_host.protocol.events import CallFailed, ResponseReceived
+from acp_host.protocol.host_protocol import HostEvent, HostProtocol
+from acp_host.transports import Transport
+from acp_host.wire._model import UNSET
+from acp_host.wire.ids import RequestId
+
+__all__ = ["Driver"]
+
+_LAST_WORDS = 1.0
+"""Seconds that a broken pipe waits for the transport to say how the connection ended."""
+
+Done = Callable[[Any], None]
+"""Called once with the result of a call, or with the :class:`~acp_host.errors.AcpError` that it ended with."""
+
+
+class Driver:
+    """One transport, one protocol core, and the calls in flight.
+
+    Args:
+        transport: moves the bytes; started by :meth:`start`.
+        protocol: the core.
+        receive: takes every event but the ends of calls.
+    """
+
+    def __init__(self, transport: Transport, protocol: HostProtocol, receive: Callable[[HostEvent], None]) -> None:
+        self.protocol = protocol
+        self.transport = transport
+        self._receive = receive
+        self._calls: dict[RequestId, Done] = {}
+
+    async def start(self) -> None:
+        """Start the transport.
+
+        Raises:
+            StartFailed: it could not be started.
+        """
+        await self.transport.start(self)
+
+    # --- calls ------------------------------------------------------------------------------------------------------
+
+    def send(self, method: str, params: Any, done: Done, *, force: bool = False) -> RequestId:
+        """Send a request; ``done`` is called in the order of the messages. Raises like ``HostProtocol.request``."""
+        request_id = self.protocol.request(method, params, force=force)
+        self._calls[request_id] = done
+        self.flush()
+        return request_id
+
+    def notify(self, method: str, params: Any = UNSET, *, force: bool = False) -> None:
+        """Send a notification. Raises like ``HostProtocol.notify``."""
+        self.protocol.notify(method, params, force=force)
+        self.flush()
+
+    async def call(
+        self,
+        method: str,
+        params: Any = UNSET,
+        *,
+        force: bool = False,
+        on_result: Callable[[Any], None] = lambda _: None,
+    ) -> Any:
+        """Send a request and return its result. A cancelled call is withdrawn with ``$/cancel_request``.
+
+        Args:
+            method: as for ``HostProtocol.request``.
+            params: likewise.
+            force: likewise.
+            on_result: called with the result before any later message is looked at.
+
+        Raises:
+            AcpError: as ``HostProtocol.request``, and whatever the call ends with.
+        """
+        return await self._result_of(lambda done: self.send(method, params, done, force=force), on_result)
+
+    async def initialize(self) -> Any:
+        """Send ``initialize`` and return its result."""
+        return await self._result_of(self._send_initialize, lambda _: None)
+
+    def _send_initialize(self, done: Done) -> RequestId:
+        request_id = self.protocol.initialize()
+        self._calls[request_id] = done
+        self.flush()
+        return request_id
+
+    def forget(self, request_id: RequestId) -> None:
+        """Stop waiting for a call: its ``done`` will not be called."""
+        self._calls[request_id] = lambda _: None
+
+    async def _result_of(self, start: Callable[[Done], RequestId], on_result: Callable[[Any], None]) -> Any:
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        request_id = start(lambda outcome: _settle(future, outcome, on_result))
+        try:
+            await self._drain(future)
+            return await future
+        except asyncio.CancelledError:
+            if not self.protocol.ended:
+                self.protocol.cancel(request_id)
+                self.flush()
+            raise
+
+    async def _drain(self, call: asyncio.Future[Any]) -> None:
+        """Wait until the agent has taken the request; if it takes nothing any more, the connection is over."""
+        try:
+            await self.transport.drain()
+        except ConnectionClosed:
+            pass  # the end of the connection is on its way and ends the call
+        except TransportError as error:
+            # A process that just died says more about it than its broken pipe.
+            await asyncio.wait([call], timeout=_LAST_WORDS)
+            self.connection_lost(error)
+
+    # --- out --------------------------------------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Write what the protocol core wants to send."""
+        data = self.protocol.data_to_send()
+        if data:
+            try:
+                self.transport.write(data)
+            except TransportError as error:
+                self.connection_lost(error)
+            except ConnectionClosed:
+                pass  # the end of the connection is on its way and ends every call
+
+    # --- the transport's callbacks ----------------------------------------------------------------------------------
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes from the transport."""
+        self.protocol.receive_data(data)
+        self._dispatch()
+
+    def connection_lost(self, error: AcpError | None) -> None:
+        """Take the end of the transport; every call fails with what is known."""
+        self.protocol.receive_eof(error)
+        self._dispatch()
+
+    def _dispatch(self) -> None:
+        receive = self._receive
+        for event in self.protocol.events():
+            if event.__class__ is ResponseReceived:
+                self._finish(event.id, event.result)
+            elif event.__class__ is CallFailed:
+                self._finish(event.id, event.error)
+            else:
+                receive(event)
+        self.flush()
+
+    def _finish(self, request_id: RequestId, outcome: Any) -> None:
+        done = self._calls.pop(request_id, None)
+        if done is not None:
+            done(outcome)
+
+
+def _settle(future: asyncio.Future[Any], outcome: Any, on_result: Callable[[Any], None]) -> None:
+    if future.done():
+        return
+    if isinstance(outcome, AcpError):
+        future.set_exception(outcome)
+        return
+    try:
+        on_result(outcome)
+    except Exception as error:
+        future.set_exception(error)
+    else:
+        future.set_result(outcome)

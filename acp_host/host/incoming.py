@@ -1,0 +1,167 @@
+"""What the agent asks of the host: :class:`IncomingRequests`.
+
+Every request is answered exactly once: by its handler, by an error when the handler raises, or by the withdrawal of the
+agent or the cancellation of the turn it belongs to. Handlers run as tasks of the connection; the reader never waits for
+one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import traceback
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from attrs import define
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.errors import InternalError, InvalidInput, RequestCancelled, RequestFailed
+from acp_host.host.driver import Driver
+from acp_host.host.tasks import TaskOwner
+from acp_host.protocol.events import RequestReceived
+from acp_host.wire._model import UNSET, Model
+from acp_host.wire.elicitation import ElicitationCancelAction
+from acp_host.wire.ids import RequestId
+from acp_host.wire.permission import CancelledPermissionOutcome, RequestPermissionResponse
+
+__all__ = ["IncomingRequests", "RequestHandler"]
+
+RequestHandler = Callable[[Any], Any | Awaitable[Any]]
+"""Takes the parameters (a wire type, or plain JSON for an extension); returns the result or an awaitable of it."""
+
+_CANCELLED_ANSWERS: dict[str, Callable[[], Model]] = {
+    "session/request_permission": lambda: RequestPermissionResponse(CancelledPermissionOutcome()),
+    "elicitation/create": ElicitationCancelAction,
+}
+"""Requests that ask the user something → how they are answered when the turn is cancelled."""
+
+
+@define(eq=False)
+class _Open:
+    """A request that is being handled."""
+
+    id: RequestId
+    method: str
+    params: Any
+    task: asyncio.Task[None] | None = None
+
+    def concerns(self, session_id: str, prompt_id: RequestId) -> bool:
+        """Tell whether the request belongs to a session, or to the prompt that runs in it."""
+        if getattr(self.params, "session_id", UNSET) == session_id:
+            return True
+        request_id = getattr(self.params, "request_id", UNSET)
+        return request_id is not UNSET and prompt_id is not None and request_id == prompt_id
+
+
+class IncomingRequests:
+    """The table of handlers, and the agent's requests that are being handled.
+
+    Args:
+        tasks: owns the handlers' tasks.
+        report: takes diagnostics.
+    """
+
+    def __init__(self, tasks: TaskOwner, report: Callable[[Diagnostic], None]) -> None:
+        self._tasks = tasks
+        self._report = report
+        self._handlers: dict[str, RequestHandler] = {}
+        self._open: dict[tuple[type, RequestId], _Open] = {}
+        self._driver: Driver | None = None
+
+    def attach(self, driver: Driver) -> None:
+        """Say where the answers go."""
+        self._driver = driver
+
+    def serve(self, method: str, handler: RequestHandler) -> None:
+        """Answer requests of ``method`` with ``handler``, in place of what answered them before."""
+        self._handlers[method] = handler
+
+    def serves(self, method: str) -> bool:
+        """Tell whether ``method`` has a handler."""
+        return method in self._handlers
+
+    def receive(self, event: RequestReceived) -> None:
+        """Start to handle a request."""
+        request = _Open(event.id, event.method, event.params)
+        self._open[type(event.id), event.id] = request
+        if not self._tasks.is_open:
+            self._answer(request, RequestCancelled("the host is closing the connection"))
+            return
+        request.task = self._tasks.start(self._handle(request, self._handlers[event.method]))
+
+    def withdraw(self, request_id: RequestId) -> None:
+        """Answer a request that the agent withdrew (``$/cancel_request``), and cancel its handler."""
+        request = self._open.get((type(request_id), request_id))
+        if request is not None:
+            self._close(request, RequestCancelled("the request was cancelled"))
+
+    def is_waiting(self, session_id: str) -> bool:
+        """Tell whether a request of a session is being handled."""
+        return any(request.concerns(session_id, None) for request in self._open.values())
+
+    def cancel_questions(self, session_id: str, prompt_id: RequestId) -> None:
+        """Answer every open question of a session as cancelled, without writing yet; other requests go on.
+
+        Args:
+            session_id: the session.
+            prompt_id: id of the prompt that runs in it; questions that name it belong to the session too.
+        """
+        for request in tuple(self._open.values()):
+            answer = _CANCELLED_ANSWERS.get(request.method)
+            if answer is not None and request.concerns(session_id, prompt_id):
+                self._close(request, answer(), write=False)
+
+    def cancel_all(self) -> None:
+        """Answer everything that is open: questions as cancelled, the rest with an error."""
+        for request in tuple(self._open.values()):
+            answer = _CANCELLED_ANSWERS.get(request.method)
+            self._close(request, answer() if answer else RequestCancelled("the host is closing the connection"))
+
+    async def _handle(self, request: _Open, handler: RequestHandler) -> None:
+        try:
+            result = handler(request.params)
+            if inspect.isawaitable(result):
+                result = await result
+            self._answer(request, result)
+        except RequestFailed as error:
+            self._answer(request, error)
+        except asyncio.CancelledError:
+            self._answer(request, RequestCancelled("the host is closing the connection"))
+            raise
+        except Exception as error:
+            self._report_failure(request, error)
+            self._answer(request, InternalError(f"the host failed to handle {request.method}"))
+
+    def _answer(self, request: _Open, answer: Any, *, write: bool = True) -> None:
+        """Answer a request unless it was answered before."""
+        if self._open.pop((type(request.id), request.id), None) is not request:
+            return
+        assert self._driver is not None
+        protocol = self._driver.protocol
+        if isinstance(answer, RequestFailed):
+            protocol.respond_error(request.id, answer)
+        else:
+            try:
+                protocol.respond(request.id, request.method, answer)
+            except InvalidInput as error:
+                self._report_failure(request, error)
+                protocol.respond_error(request.id, InternalError(f"the host's answer to {request.method} is invalid"))
+        if write:
+            self._driver.flush()
+
+    def _close(self, request: _Open, answer: Any, *, write: bool = True) -> None:
+        self._answer(request, answer, write=write)
+        if request.task is not None:
+            request.task.cancel()
+
+    def _report_failure(self, request: _Open, error: Exception) -> None:
+        self._report(
+            Diagnostic(
+                DiagnosticKind.HANDLER_FAILED,
+                f"the handler of {request.method} failed: {type(error).__name__}: {error}",
+                method=request.method,
+                session_id=getattr(request.params, "session_id", None),
+                data="".join(traceback.format_exception(error, limit=-5)),
+            )
+        )

@@ -1,0 +1,190 @@
+"""Puts the services that an application passes behind the agent's requests: :func:`register_services`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from attrs import field, frozen
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.errors import ResourceNotFound
+from acp_host.host.incoming import IncomingRequests
+from acp_host.host.session import Session
+from acp_host.host.session_table import SessionTable
+from acp_host.protocol.negotiation import Registered
+from acp_host.services.files import FileService
+from acp_host.services.permissions import PermissionHandler, PermissionPolicy, answer_permission
+from acp_host.services.terminals import TerminalService
+from acp_host.wire.elicitation import (
+    CreateElicitationRequest,
+    CreateElicitationResponse,
+    ElicitationDeclineAction,
+    ElicitationFormMode,
+    ElicitationUrlMode,
+)
+from acp_host.wire.files import ReadTextFileResponse
+from acp_host.wire.permission import RequestPermissionRequest, RequestPermissionResponse
+
+__all__ = ["ElicitationHandlers", "ServiceSet"]
+
+ElicitationHandler = Callable[[Any], CreateElicitationResponse | Awaitable[CreateElicitationResponse]]
+
+
+@frozen(kw_only=True)
+class ElicitationHandlers:
+    """The application's answers to ``elicitation/create``, by mode; a mode without a handler is not offered.
+
+    Attributes:
+        form: shows a form; takes :class:`~acp_host.wire.elicitation.ElicitationFormMode`.
+        url: asks for consent and opens a URL; takes :class:`~acp_host.wire.elicitation.ElicitationUrlMode`.
+    """
+
+    form: ElicitationHandler | None = None
+    url: ElicitationHandler | None = None
+
+    def for_request(self, request: CreateElicitationRequest) -> ElicitationHandler | None:
+        """Return the handler for the request's mode, or ``None``."""
+        if isinstance(request, ElicitationFormMode):
+            return self.form
+        return self.url if isinstance(request, ElicitationUrlMode) else None
+
+
+@frozen(kw_only=True)
+class ServiceSet:
+    """What the host does for the agent.
+
+    Attributes:
+        files: answers ``fs/*``; ``None``: not offered.
+        terminals: answers ``terminal/*``; ``None``: not offered.
+        permissions: answers ``session/request_permission``; the default rejects.
+        elicitation: answers ``elicitation/create``; without handlers it is not offered.
+    """
+
+    files: FileService | None = None
+    terminals: TerminalService | None = None
+    permissions: PermissionPolicy | PermissionHandler = field(factory=PermissionPolicy.reject)
+    elicitation: ElicitationHandlers = field(factory=ElicitationHandlers)
+
+    def registered(self, *, auth_terminal: bool, notices: bool, unstable: bool) -> Registered:
+        """Return what the handshake may offer."""
+        return Registered(
+            read_files=self.files is not None and self.files.can_read,
+            write_files=self.files is not None and self.files.can_write,
+            terminals=self.terminals is not None,
+            elicitation_form=self.elicitation.form is not None,
+            elicitation_url=self.elicitation.url is not None,
+            auth_terminal=auth_terminal,
+            notices=notices,
+            unstable=unstable,
+        )
+
+    def open_session(self, session_id: str, cwd: str, additional_directories: Sequence[str]) -> None:
+        """Tell the services where a session works."""
+        roots = [cwd, *additional_directories]
+        if self.files is not None:
+            self.files.open_session(session_id, roots)
+        if self.terminals is not None:
+            self.terminals.open_session(session_id, roots, cwd)
+
+    async def close_session(self, session_id: str) -> None:
+        """Tell the services that a session is over; its processes are ended."""
+        if self.files is not None:
+            self.files.close_session(session_id)
+        if self.terminals is not None:
+            await self.terminals.close_session(session_id)
+
+
+class ServiceHandlers:
+    """The handlers that answer the agent's requests with a :class:`ServiceSet`.
+
+    Args:
+        services: the services.
+        sessions: says which sessions exist.
+        missing_file_reads_empty: tells whether the agent must get empty content for a file that does not exist.
+        report: takes diagnostics.
+    """
+
+    def __init__(
+        self,
+        services: ServiceSet,
+        sessions: SessionTable,
+        missing_file_reads_empty: Callable[[], bool],
+        report: Callable[[Diagnostic], None],
+    ) -> None:
+        self._services = services
+        self._sessions = sessions
+        self._missing_file_reads_empty = missing_file_reads_empty
+        self._report = report
+
+    def register(self, incoming: IncomingRequests) -> None:
+        """Put a handler behind every method that has a service."""
+        incoming.serve("session/request_permission", self._request_permission)
+        files, terminals = self._services.files, self._services.terminals
+        if files is not None and files.can_read:
+            incoming.serve("fs/read_text_file", self._in_session(self._read_text_file))
+        if files is not None and files.can_write:
+            incoming.serve("fs/write_text_file", self._in_session(files.write_text_file))
+        if terminals is not None:
+            incoming.serve("terminal/create", self._in_session(terminals.create))
+            incoming.serve("terminal/output", self._in_session(terminals.output))
+            incoming.serve("terminal/wait_for_exit", self._in_session(terminals.wait_for_exit))
+            incoming.serve("terminal/kill", self._in_session(terminals.kill))
+            incoming.serve("terminal/release", self._in_session(terminals.release))
+        if self._services.elicitation != ElicitationHandlers():
+            incoming.serve("elicitation/create", self._create_elicitation)
+
+    def _in_session(self, handler: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
+        """Wrap a handler so that it runs once the session of its request is known."""
+
+        async def handle(params: Any) -> Any:
+            await self._known_session(params.session_id)
+            return await handler(params)
+
+        return handle
+
+    async def _known_session(self, session_id: str) -> Session:
+        """Return a session; while one is being created the agent may use its id before it has told us."""
+        while (session := self._sessions.get(session_id)) is None:
+            if not self._sessions.is_creating:
+                raise ResourceNotFound(f"there is no session {session_id}", data={"sessionId": session_id})
+            created = asyncio.Event()
+            self._sessions.when_created(created.set)
+            await created.wait()
+        return session
+
+    async def _read_text_file(self, params: Any) -> ReadTextFileResponse:
+        assert self._services.files is not None
+        try:
+            return await self._services.files.read_text_file(params)
+        except ResourceNotFound:
+            if self._missing_file_reads_empty():
+                return ReadTextFileResponse("")
+            raise
+
+    async def _request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+        try:
+            outcome = await answer_permission(self._services.permissions, request)
+        except Exception as error:
+            # Fail closed: whatever went wrong here, nobody has allowed anything.
+            self._report_failure("permission", error, request.session_id)
+            outcome = PermissionPolicy.reject().decide(request)
+        return RequestPermissionResponse(outcome)
+
+    async def _create_elicitation(self, request: CreateElicitationRequest) -> CreateElicitationResponse:
+        handler = self._services.elicitation.for_request(request)
+        if handler is None:
+            text = "the agent asked in a mode that this host did not offer; it was declined"
+            self._report(Diagnostic(DiagnosticKind.UNEXPECTED, text, method="elicitation/create", data=request))
+            return ElicitationDeclineAction()
+        try:
+            answer = handler(request)
+            return await answer if isinstance(answer, Awaitable) else answer
+        except Exception as error:
+            self._report_failure("elicitation", error, None)
+            return ElicitationDeclineAction()
+
+    def _report_failure(self, what: str, error: Exception, session_id: str | None) -> None:
+        text = f"the {what} handler failed, so the agent was refused: {type(error).__name__}: {error}"
+        self._report(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, session_id=session_id))

@@ -1,0 +1,112 @@
+"""Which session an update is for: :class:`SessionTable`.
+
+Routing is by session id and never depends on a prompt being active. Some agents send updates for a session before they
+answer the request that creates it; those are kept, within bounds, while such a request is pending, and handed to the
+session once its id is known.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.host.session import Session
+from acp_host.wire.updates import SessionNotification
+
+__all__ = ["SessionTable"]
+
+_MAX_EARLY = 1_000
+
+
+class SessionTable:
+    """The sessions of a connection by id, and the updates that came too early.
+
+    Args:
+        report: takes diagnostics.
+    """
+
+    def __init__(self, report: Callable[[Diagnostic], None]) -> None:
+        self._report = report
+        self._sessions: dict[str, Session] = {}
+        self._early: deque[SessionNotification] = deque()
+        self._creating = 0
+        self._waiting: list[Callable[[], None]] = []
+
+    def __iter__(self) -> Iterator[Session]:
+        return iter(tuple(self._sessions.values()))
+
+    def get(self, session_id: str) -> Session | None:
+        """Return the session with this id, or ``None``."""
+        return self._sessions.get(session_id)
+
+    @property
+    def is_creating(self) -> bool:
+        """Whether a request that creates a session is pending, so that an unknown id may become known."""
+        return self._creating > 0
+
+    @contextmanager
+    def creating(self) -> Iterator[None]:
+        """Keep updates for unknown sessions while the block runs; afterwards report those that nobody adopted."""
+        self._creating += 1
+        try:
+            yield
+        finally:
+            self._creating -= 1
+            if not self._creating:
+                early, self._early = self._early, deque()
+                for notification in early:
+                    self._report_unknown(notification)
+            waiting, self._waiting = self._waiting, []
+            for resume in waiting:
+                resume()
+
+    def when_created(self, resume: Callable[[], None]) -> None:
+        """Call ``resume`` when the next session-creating request has ended."""
+        self._waiting.append(resume)
+
+    def add(self, session: Session) -> None:
+        """Add a session and hand it the updates that came before its id was known."""
+        self._sessions[session.id] = session
+        early, self._early = self._early, deque()
+        for notification in early:
+            if notification.session_id == session.id:
+                session.receive(notification)
+            else:
+                self._early.append(notification)
+
+    def remove(self, session_id: str) -> None:
+        """Forget a session; its later updates are reported."""
+        session = self._sessions.pop(session_id, None)
+        if session is not None:
+            session.end()
+
+    def receive(self, notification: SessionNotification) -> None:
+        """Hand an update to its session, keep it, or report it."""
+        session = self._sessions.get(notification.session_id)
+        if session is not None:
+            session.receive(notification)
+        elif self._creating:
+            self._early.append(notification)
+            if len(self._early) > _MAX_EARLY:
+                self._report_unknown(self._early.popleft())
+        else:
+            self._report_unknown(notification)
+
+    def end(self) -> None:
+        """Take the end of the connection."""
+        for session in self:
+            session.end()
+
+    def _report_unknown(self, notification: SessionNotification) -> None:
+        kind = type(notification.update).__name__
+        self._report(
+            Diagnostic(
+                DiagnosticKind.UNEXPECTED,
+                f"an update ({kind}) for the unknown session {notification.session_id} was dropped",
+                method="session/update",
+                session_id=notification.session_id,
+                data=notification.update,
+            )
+        )

@@ -1,0 +1,208 @@
+"""One prompt and what the agent does about it: :class:`Turn`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Generator
+from typing import Any
+
+from attrs import field, frozen
+
+from acp_host.errors import AcpError
+from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult, outcome_of
+from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
+from acp_host.wire.content import ContentBlock, TextContent
+from acp_host.wire.prompt import PromptResponse, StopReason
+from acp_host.wire.text import join_text
+from acp_host.wire.updates import AgentMessageChunk, SessionUpdate
+
+__all__ = ["PromptToSend", "Turn"]
+
+
+@frozen
+class PromptToSend:
+    """A prompt that waits for its turn.
+
+    Attributes:
+        blocks: the content.
+        meta: ``_meta`` of the request; empty for none.
+        idle_timeout: seconds without any update after which the turn is cancelled; ``None`` for no limit.
+    """
+
+    blocks: tuple[ContentBlock, ...]
+    meta: dict[str, Any] = field(factory=dict)
+    idle_timeout: float | None = None
+
+
+class Turn:
+    """One prompt and what the agent does about it.
+
+    Iterate for the updates, in order; await for the :class:`~acp_host.host.outcome.TurnResult`; do both, or neither:
+    the prompt is sent when its turn comes, whether or not anyone looks. ::
+
+        async for update in (turn := session.prompt("Fix the failing test")):
+            ...
+        result = await turn
+
+    Leaving the loop early, or dropping the turn, cancels nothing. A task cancelled *while* it awaits or iterates the
+    turn cancels the turn too; :meth:`wait` waits without owning it. There is one iterator: several loops share the
+    updates. A turn that is awaited before anyone iterates keeps no updates.
+
+    Attributes:
+        prompt: what was, or will be, sent.
+        cancel_requested: :meth:`cancel` was called, or the turn was cancelled in another way.
+    """
+
+    def __init__(self, prompt: PromptToSend, cancel: Callable[[Turn, str], None]) -> None:
+        self.prompt = prompt
+        self.cancel_requested = False
+        self.cancel_reason = ""
+        self._cancel = cancel
+        self._text: list[str] = []
+        self._updates: UpdateBuffer | None = UpdateBuffer()
+        self._iterated = False
+        self._result: asyncio.Future[TurnResult] = asyncio.get_running_loop().create_future()
+
+    # --- for applications -------------------------------------------------------------------------------------------
+
+    def __aiter__(self) -> Turn:
+        self._iterated = True
+        return self
+
+    async def __anext__(self) -> SessionUpdate | UpdatesSkipped:
+        """Return the next update.
+
+        Raises:
+            AcpError: after the last update, if the turn failed; the same error as awaiting it.
+        """
+        self._iterated = True
+        while self._updates is not None:
+            update = self._updates.take()
+            if update is not None:
+                return update
+            try:
+                if not await self._updates.wait():
+                    break
+            except asyncio.CancelledError:
+                self.cancel("the task that read the turn was cancelled")
+                raise
+        await self._result
+        raise StopAsyncIteration
+
+    def __await__(self) -> Generator[Any, None, TurnResult]:
+        return self._own().__await__()
+
+    async def wait(self) -> TurnResult:
+        """Wait for the result without owning the turn: cancelling the wait leaves the turn alone.
+
+        Raises:
+            RequestFailed: the agent answered the prompt with an error.
+            OutcomeUnknown: the connection ended while the turn ran.
+        """
+        if not self._iterated:
+            self._updates = None
+        return await asyncio.shield(self._result)
+
+    def cancel(self, reason: str = "the application asked for it") -> None:
+        """Cancel the turn; at once if it has not been sent yet. Does nothing to a finished turn.
+
+        Every question that the agent has open in this session is answered first, in the same write. What was already
+        received is kept, and the agent may still send updates; await the turn for its end.
+
+        Args:
+            reason: for people; goes into ``outcome.detail``.
+        """
+        if not self._result.done():
+            self._cancel(self, reason)
+
+    @property
+    def done(self) -> bool:
+        """Whether the turn is over."""
+        return self._result.done()
+
+    @property
+    def stop_reason(self) -> str | None:
+        """The stop reason of a finished turn; ``None`` while it runs, or if it failed."""
+        result = self._finished()
+        return result.stop_reason if result else None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the turn ended, also if it failed; ``None`` while it runs."""
+        if not self._result.done():
+            return None
+        error = self._result.exception()
+        return Outcome(OutcomeKind.FAILED, detail=str(error)) if error else self._result.result().outcome
+
+    @property
+    def text(self) -> str:
+        """The agent's message text so far, without thoughts."""
+        return join_text(self._text)
+
+    def _finished(self) -> TurnResult | None:
+        return self._result.result() if self._result.done() and not self._result.exception() else None
+
+    async def _own(self) -> TurnResult:
+        try:
+            return await self.wait()
+        except asyncio.CancelledError:
+            self.cancel("the task that awaited the turn was cancelled")
+            raise
+
+    # --- for the session --------------------------------------------------------------------------------------------
+
+    def receive(self, update: SessionUpdate) -> None:
+        """Take an update of this turn."""
+        if update.__class__ is AgentMessageChunk:
+            content = update.content
+            if content.__class__ is TextContent:
+                self._text.append(content.text)
+        if self._updates is not None:
+            self._updates.push(update)
+
+    def finish(self, response: PromptResponse) -> None:
+        """Take the agent's answer to the prompt."""
+        self._end(
+            TurnResult(
+                stop_reason=response.stop_reason,
+                text=self.text,
+                outcome=outcome_of(response),
+                cancel_requested=self.cancel_requested,
+                usage=response.usage or None,
+                meta=response.meta or {},
+            )
+        )
+
+    def finish_without_reason(self, error: AcpError) -> None:
+        """End a turn whose answer came but cannot be read: the turn is over either way."""
+        outcome = Outcome(OutcomeKind.INCOMPLETE, detail=str(error))
+        self._end(TurnResult(stop_reason=None, text=self.text, outcome=outcome, error=error))
+
+    def finish_cancelled(self, error: AcpError | None = None) -> None:
+        """End a turn that this side cancelled and the agent did not answer as it should.
+
+        Args:
+            error: what the agent answered instead; ``None`` if it answered nothing or never got the prompt.
+        """
+        outcome = Outcome(OutcomeKind.CANCELLED, detail=self.cancel_reason)
+        self._end(
+            TurnResult(
+                stop_reason=StopReason.CANCELLED, text=self.text, outcome=outcome, cancel_requested=True, error=error
+            )
+        )
+
+    def fail(self, error: AcpError) -> None:
+        """End a turn whose prompt failed."""
+        if not self._result.done():
+            self._result.set_exception(error)
+            self._result.exception()  # a turn that nobody awaits must not log "exception was never retrieved"
+            self._close_updates()
+
+    def _end(self, result: TurnResult) -> None:
+        if not self._result.done():
+            self._result.set_result(result)
+            self._close_updates()
+
+    def _close_updates(self) -> None:
+        if self._updates is not None:
+            self._updates.close()

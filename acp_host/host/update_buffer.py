@@ -1,0 +1,156 @@
+"""Updates between the reader and whoever iterates: :class:`UpdateBuffer`.
+
+The reader never waits. Up to :attr:`UpdateBuffer.limit` updates are kept as they came; beyond it, neighbouring chunks
+of one message are joined, and then the oldest updates give way to a single :class:`UpdatesSkipped`. Adding and taking
+are O(1) amortised.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+from attrs import frozen
+
+from acp_host.wire._model import evolve
+from acp_host.wire.content import TextContent
+from acp_host.wire.text import join_text
+from acp_host.wire.updates import ContentChunk, SessionUpdate
+
+__all__ = ["UpdateBuffer", "UpdatesSkipped"]
+
+_LONGEST_JOINED = 4096
+
+
+@frozen
+class UpdatesSkipped:
+    """Stands for updates that were dropped because nobody took them in time; the text of the turn is not affected.
+
+    Attributes:
+        count: how many were dropped, at least 1.
+    """
+
+    count: int
+
+
+class UpdateBuffer:
+    """A bounded queue of updates with one consumer.
+
+    Args:
+        limit: how many are kept before chunks are joined and the oldest dropped.
+    """
+
+    def __init__(self, limit: int = 10_000) -> None:
+        self.limit = limit
+        self._items: deque[SessionUpdate] = deque()
+        self._skipped = 0
+        self._since_joined = limit
+        self._closed = False
+        self._waiter: asyncio.Future[None] | None = None
+
+    def push(self, update: SessionUpdate) -> None:
+        """Add an update."""
+        self._items.append(update)
+        if len(self._items) > self.limit:
+            self._make_room()
+        if self._waiter is not None:
+            self._wake()
+
+    def close(self) -> None:
+        """Say that no update follows; what is there can still be taken."""
+        self._closed = True
+        self._wake()
+
+    def clear(self) -> None:
+        """Drop everything that is there."""
+        self._items.clear()
+        self._skipped = 0
+
+    def take(self) -> SessionUpdate | UpdatesSkipped | None:
+        """Return the oldest update, or ``None`` if there is none now."""
+        if self._skipped:
+            skipped, self._skipped = self._skipped, 0
+            return UpdatesSkipped(skipped)
+        return self._items.popleft() if self._items else None
+
+    async def wait(self) -> bool:
+        """Wait until there is an update to take; return ``False`` if there will be none."""
+        while not self._items and not self._closed:
+            self._waiter = asyncio.get_running_loop().create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+        return bool(self._items)
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _make_room(self) -> None:
+        self._since_joined += 1
+        if self._since_joined >= self.limit // 2:
+            # One pass over everything pays for itself only after many additions; in between the oldest just goes.
+            self._since_joined = 0
+            self._items = _joined(self._items)
+        while len(self._items) > self.limit:
+            self._items.popleft()
+            self._skipped += 1
+
+
+def _joined(items: deque[SessionUpdate]) -> deque[SessionUpdate]:
+    """Return ``items`` with neighbouring text chunks of one message put together."""
+    joined: deque[SessionUpdate] = deque()
+    run = _Run()
+    for item in items:
+        if run.takes(item):
+            run.add(item)
+            continue
+        joined.extend(run.end())
+        if run.takes(item):
+            run.add(item)
+        else:
+            joined.append(item)
+    joined.extend(run.end())
+    return joined
+
+
+class _Run:
+    """Neighbouring chunks of one message that hold nothing but text."""
+
+    def __init__(self) -> None:
+        self._chunks: list[Any] = []
+        self._length = 0
+
+    def takes(self, item: Any) -> bool:
+        """Tell whether ``item`` continues the run, or can begin one."""
+        text = _plain_text(item)
+        if text is None:
+            return False
+        if not self._chunks:
+            return True
+        first = self._chunks[0]
+        same_message = type(first) is type(item) and first.message_id == item.message_id
+        return same_message and self._length + len(text) <= _LONGEST_JOINED
+
+    def add(self, item: Any) -> None:
+        self._chunks.append(item)
+        self._length += len(item.content.text)
+
+    def end(self) -> Iterable[SessionUpdate]:
+        """Return the run as one chunk, or nothing if it is empty, and begin anew."""
+        chunks, self._chunks, self._length = self._chunks, [], 0
+        if len(chunks) < 2:
+            return chunks
+        text = join_text(chunk.content.text for chunk in chunks)
+        return [evolve(chunks[0], content=TextContent(text))]
+
+
+def _plain_text(item: Any) -> str | None:
+    """Return the text of a chunk that holds nothing else, or ``None``."""
+    if not isinstance(item, ContentChunk) or item.extra or item.meta or not isinstance(item.content, TextContent):
+        return None
+    content = item.content
+    return None if content.extra or content.meta or content.annotations else content.text

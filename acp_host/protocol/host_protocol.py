@@ -1,0 +1,330 @@
+"""The host's side of ACP as a state machine without I/O: :class:`HostProtocol`.
+
+Typed messages in both directions on top of :class:`~acp_host.protocol.peer.Peer`. It owns the handshake, the
+:class:`~acp_host.protocol.negotiation.Agreement`, and the step between plain JSON and wire types. It does not own
+sessions, turns or services; it tells a driver what came and sends what the driver says.
+
+Drive it from any event loop: write :meth:`HostProtocol.data_to_send`, feed :meth:`HostProtocol.receive_data`, handle
+:meth:`HostProtocol.events`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind, Throttle, excerpt
+from acp_host.errors import AcpError, DecodeError, InvalidState, MalformedResponse, PeerError, RequestFailed
+from acp_host.protocol.events import (
+    CallFailed,
+    NotificationReceived,
+    PeerEvent,
+    RequestReceived,
+    ResponseReceived,
+)
+from acp_host.protocol.negotiation import PROTOCOL_VERSION, Agreement, make_agreement
+from acp_host.protocol.peer import Peer
+from acp_host.quirks import QUIRKS, Quirk
+from acp_host.wire._model import UNSET, Model, evolve
+from acp_host.wire.capabilities import ClientCapabilities
+from acp_host.wire.codec import Unreadable, read_exact
+from acp_host.wire.converters import check, decoder, structure_tolerant, unstructure
+from acp_host.wire.framing import MAX_MESSAGE_SIZE
+from acp_host.wire.ids import RequestId
+from acp_host.wire.initialize import Implementation, InitializeRequest
+from acp_host.wire.methods import Method, agent_method, client_method
+from acp_host.wire.rpc_error import ErrorCode
+from acp_host.wire.updates import SessionNotification, SessionUpdate, UnknownSessionUpdate
+
+__all__ = ["HostEvent", "HostProtocol"]
+
+HostEvent = SessionNotification | PeerEvent
+"""What :meth:`HostProtocol.events` yields; ``params`` and ``result`` of known methods are wire types."""
+
+INITIALIZE = "initialize"
+SESSION_UPDATE = "session/update"
+
+
+class HostProtocol:
+    """The host's end of one connection.
+
+    Args:
+        offer: what the host offers; see :func:`~acp_host.protocol.negotiation.client_capabilities`.
+        client_info: name and version of the host program.
+        serves: wire methods of requests that the driver will answer; others are answered -32601 at once.
+        quirks: the table of quirks in force.
+        max_message_size: longest message that is read, in bytes.
+    """
+
+    def __init__(
+        self,
+        offer: ClientCapabilities | None = None,
+        *,
+        client_info: Implementation | None = None,
+        serves: Callable[[str], bool] | Iterable[str] = (),
+        quirks: tuple[Quirk, ...] = QUIRKS,
+        max_message_size: int = MAX_MESSAGE_SIZE,
+    ) -> None:
+        self._offer = offer or ClientCapabilities()
+        self._client_info = client_info
+        self._quirks = quirks
+        self._peer = Peer(
+            serves=serves if callable(serves) else frozenset(serves).__contains__, max_message_size=max_message_size
+        )
+        self._events: list[HostEvent] = []
+        self._throttle = Throttle()
+        self._initialize_id: RequestId = None
+        self._agreement: Agreement | None = None
+        self._decode_update = decoder(SessionUpdate)
+
+    # --- the handshake ----------------------------------------------------------------------------------------------
+
+    def initialize(self) -> RequestId:
+        """Send ``initialize``; :attr:`agreement` is set when its :class:`ResponseReceived` appears.
+
+        Raises:
+            InvalidState: it was sent before.
+        """
+        if self._initialize_id is not None:
+            raise InvalidState("initialize was sent before; a connection is initialised once")
+        request = InitializeRequest(PROTOCOL_VERSION, self._offer, self._client_info or UNSET)
+        self._initialize_id = self._send_request(INITIALIZE, request)
+        return self._initialize_id
+
+    @property
+    def agreement(self) -> Agreement:
+        """What was agreed.
+
+        Raises:
+            InvalidState: the agent has not answered ``initialize`` yet.
+        """
+        if self._agreement is None:
+            raise InvalidState("nothing is agreed yet: the agent has not answered initialize")
+        return self._agreement
+
+    @property
+    def ended(self) -> bool:
+        """Whether the connection is over."""
+        return self._peer.ended
+
+    # --- in ---------------------------------------------------------------------------------------------------------
+
+    def receive_data(self, data: bytes) -> None:
+        """Take bytes from the agent, split anywhere."""
+        self._peer.receive_data(data)
+        self._translate()
+
+    def receive_eof(self, error: AcpError | None = None) -> None:
+        """Take the end of the stream; every pending call fails. ``error`` says why, ``None`` is a clean end."""
+        self._peer.receive_eof(error)
+        self._translate()
+
+    def events(self) -> list[HostEvent]:
+        """Return what happened since the last call, in order."""
+        events, self._events = self._events, []
+        return events
+
+    # --- out --------------------------------------------------------------------------------------------------------
+
+    def data_to_send(self) -> bytes:
+        """Return the bytes to write to the agent, and forget them."""
+        return self._peer.data_to_send()
+
+    def request(self, method: str, params: Model | Any = UNSET, *, force: bool = False) -> RequestId:
+        """Send a request and return its id.
+
+        Args:
+            method: wire method; one that is not ACP's is an extension and is not checked.
+            params: the method's wire type; plain JSON for an extension.
+            force: send it although its capability was not agreed.
+
+        Raises:
+            NotSupported: the agent does not offer what the method needs.
+            InvalidInput: ``params`` do not fit the schema; names the JSON path.
+            InvalidState: ``initialize`` has not been answered.
+            ConnectionClosed: the connection has ended.
+        """
+        self._require(method, force)
+        return self._send_request(method, params)
+
+    def notify(self, method: str, params: Model | Any = UNSET, *, force: bool = False) -> None:
+        """Send a notification; arguments and errors as for :meth:`request`."""
+        self._require(method, force)
+        self._peer.send_notification(method, _to_wire(method, params, agent_method(method)))
+
+    def respond(self, request_id: RequestId, method: str, result: Model | Any) -> None:
+        """Answer a request of the agent.
+
+        Args:
+            request_id: the agent's id.
+            method: wire method of the request.
+            result: the method's wire type, or ``None`` where it says nothing; plain JSON for an extension.
+
+        Raises:
+            InvalidInput: the result does not fit the schema; the request still waits.
+            InvalidState: no request with this id waits for an answer.
+        """
+        entry = client_method(method)
+        if entry is not None and entry.result is not None:
+            members = unstructure(result, entry.result_type) if isinstance(result, Model) else result or {}
+            check(members, entry.result_type, f"the answer to {method}")
+            result = members
+        self._peer.send_result(request_id, result)
+
+    def respond_error(self, request_id: RequestId, error: RequestFailed) -> None:
+        """Answer a request of the agent with an error; raises ``InvalidState`` like :meth:`respond`."""
+        data = UNSET if error.data is None else error.data
+        self._peer.send_error(request_id, error.code, error.message, data)
+
+    def cancel(self, request_id: RequestId) -> None:
+        """Withdraw one of our requests (``$/cancel_request``); its answer is still awaited."""
+        self._peer.cancel_request(request_id)
+
+    def _require(self, method: str, force: bool) -> None:
+        agreement = self.agreement
+        if not force and agent_method(method) is not None:
+            agreement.require(method)
+
+    def _send_request(self, method: str, params: Model | Any) -> RequestId:
+        return self._peer.send_request(method, _to_wire(method, params, agent_method(method)))
+
+    # --- from JSON to wire types ------------------------------------------------------------------------------------
+
+    def _translate(self) -> None:
+        append = self._events.append
+        for event in self._peer.events():
+            if event.__class__ is NotificationReceived:
+                if event.method == SESSION_UPDATE:
+                    self._translate_update(event)
+                else:
+                    self._translate_notification(event)
+            elif event.__class__ is ResponseReceived:
+                self._translate_response(event)
+            elif event.__class__ is RequestReceived:
+                self._translate_request(event)
+            else:
+                append(event)
+
+    def _translate_update(self, event: NotificationReceived) -> None:
+        params = event.params
+        try:
+            if len(params) == 2:
+                session_id = params["sessionId"]
+                if session_id.__class__ is str:
+                    self._events.append(SessionNotification(session_id, self._decode_update(params["update"])))
+                    return
+        except Exception:
+            pass
+        self._translate_odd_update(event)
+
+    def _translate_odd_update(self, event: NotificationReceived) -> None:
+        """Read an update that is out of the ordinary: with further members, to be repaired, or not to be read."""
+        try:
+            self._events.append(self._careful(event, SessionNotification, "$.params"))
+        except DecodeError as error:
+            self._report(_malformed(event, error))
+            kept = _unreadable_update(event.params, error)
+            if kept is not None:
+                self._events.append(kept)
+
+    def _translate_notification(self, event: NotificationReceived) -> None:
+        entry = client_method(event.method)
+        if entry is None:
+            self._events.append(event)
+            return
+        try:
+            self._events.append(evolve(event, params=self._careful(event, entry.params_type, "$.params")))
+        except DecodeError as error:
+            self._report(_malformed(event, error))
+
+    def _translate_request(self, event: RequestReceived) -> None:
+        entry = client_method(event.method)
+        if entry is None:
+            self._events.append(event)
+            return
+        try:
+            self._events.append(evolve(event, params=self._careful(event, entry.params_type, "$.params")))
+        except DecodeError as error:
+            self._report(_malformed(event, error))
+            self._peer.send_error(event.id, ErrorCode.INVALID_PARAMS, f"Invalid params: {error}", {"path": error.path})
+
+    def _translate_response(self, event: ResponseReceived) -> None:
+        entry = agent_method(event.method)
+        if entry is None or entry.result is None:
+            self._events.append(event)
+            return
+        # Void methods are answered with null, {} or an object by one agent or another.
+        value = {} if event.result is None else event.result
+        try:
+            result = self._careful(evolve(event, result=value), entry.result_type, "$.result")
+            if event.id == self._initialize_id:
+                self._agreement = make_agreement(result, self._offer, self._quirks)
+        except DecodeError as error:
+            failure = MalformedResponse(
+                f"the answer to {event.method} does not fit the schema: {error}", has_result=True, result=event.result
+            )
+            self._events.append(CallFailed(event.id, event.method, failure))
+        except PeerError as error:
+            self._events.append(CallFailed(event.id, event.method, error))
+        else:
+            self._events.append(evolve(event, result=result))
+
+    def _careful(self, event: Any, hint: Any, path: str) -> Any:
+        """Decode the payload of ``event``, report its repairs, and read integers again where digits were lost."""
+        value = event.result if isinstance(event, ResponseReceived) else event.params
+        if value is UNSET:
+            value = {}
+        try:
+            return decoder(hint)(value)
+        except Exception:
+            pass
+        try:
+            member = "result" if isinstance(event, ResponseReceived) else "params"
+            value = read_exact(event.line).get(member) or value
+        except Unreadable:
+            pass  # nested deeper than the standard library reads; the digits stay lost
+        typed, repairs = structure_tolerant(value, hint, path)
+        for repair in repairs:
+            self._report(evolve(repair, method=event.method, session_id=_session_id(value)))
+        return typed
+
+    def _report(self, diagnostic: Diagnostic) -> None:
+        admitted = self._throttle.admit(diagnostic)
+        if admitted is not None:
+            self._events.append(admitted)
+
+
+def _to_wire(method: str, params: Any, entry: Method | None) -> Any:
+    if not isinstance(params, Model):
+        return params
+    if entry is None:
+        return unstructure(params)
+    members = unstructure(params, entry.params_type)
+    check(members, entry.params_type, method)
+    return members
+
+
+def _session_id(params: Any) -> str | None:
+    session_id = params.get("sessionId") if isinstance(params, dict) else None
+    return session_id if isinstance(session_id, str) else None
+
+
+def _malformed(event: NotificationReceived | RequestReceived, error: DecodeError) -> Diagnostic:
+    return Diagnostic(
+        DiagnosticKind.MALFORMED,
+        f"{event.method}: {error.problem}",
+        path=error.path,
+        method=event.method,
+        session_id=_session_id(event.params),
+        data=excerpt(event.line),
+    )
+
+
+def _unreadable_update(params: Any, error: DecodeError) -> SessionNotification | None:
+    """Keep an update that cannot be read, if it at least says for which session and of which kind it is."""
+    session_id = _session_id(params)
+    update = params.get("update") if isinstance(params, dict) else None
+    kind = update.get("sessionUpdate") if isinstance(update, dict) else None
+    if session_id is None or not isinstance(update, dict) or not isinstance(kind, str):
+        return None
+    return SessionNotification(session_id, UnknownSessionUpdate(kind, update, problem=str(error)))

@@ -1,0 +1,223 @@
+"""What the two sides agree on at ``initialize``: :func:`client_capabilities` and :class:`Agreement`.
+
+The host offers what is really registered and nothing else; a capability without somebody behind it makes agents hang.
+Afterwards the :class:`Agreement` answers every question about what may be used, and nothing else looks into the
+capabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import field, frozen
+
+from acp_host.errors import NotSupported, UnsupportedVersion
+from acp_host.quirks import Quirk, QuirkKind, quirks_for
+from acp_host.wire._model import UNSET
+from acp_host.wire.auth import AuthMethod
+from acp_host.wire.capabilities import (
+    AgentCapabilities,
+    AuthCapabilities,
+    BooleanConfigOptionCapabilities,
+    ClientCapabilities,
+    ClientSessionCapabilities,
+    CompactionCapabilities,
+    ElicitationCapabilities,
+    ElicitationFormCapabilities,
+    ElicitationUrlCapabilities,
+    FileSystemCapabilities,
+    NoticeCapabilities,
+    PlanCapabilities,
+    SessionConfigOptionsCapabilities,
+    SubagentCapabilities,
+)
+from acp_host.wire.converters import unstructure
+from acp_host.wire.initialize import Implementation, InitializeResponse
+from acp_host.wire.methods import Method, agent_method
+
+__all__ = ["PROTOCOL_VERSION", "Agreement", "Registered", "client_capabilities", "make_agreement"]
+
+PROTOCOL_VERSION = 1
+"""The protocol version that this host speaks."""
+
+_AGENT_ROOT, _CLIENT_ROOT = "agentCapabilities", "clientCapabilities"
+
+
+@frozen(kw_only=True)
+class Registered:
+    """What an application has put behind the host's side of the protocol.
+
+    Attributes:
+        read_files: ``fs/read_text_file`` is answered.
+        write_files: ``fs/write_text_file`` is answered.
+        terminals: ``terminal/*`` is answered.
+        elicitation_form: forms are shown to the user.
+        elicitation_url: URLs are shown to the user, with consent.
+        auth_terminal: the agent's command can be run in a terminal that the user sees, to log in.
+        notices: short live messages reach the user.
+        unstable: the application wants draft features: plan variants and subagents.
+        extra: further members of ``clientCapabilities``, as wire JSON, e.g. ``{"_meta": {…}}``.
+    """
+
+    read_files: bool = False
+    write_files: bool = False
+    terminals: bool = False
+    elicitation_form: bool = False
+    elicitation_url: bool = False
+    auth_terminal: bool = False
+    notices: bool = True
+    unstable: bool = False
+    extra: Mapping[str, Any] = field(factory=dict)
+
+
+def client_capabilities(registered: Registered) -> ClientCapabilities:
+    """Return what the host offers, derived from what is registered."""
+    form = ElicitationFormCapabilities() if registered.elicitation_form else UNSET
+    url = ElicitationUrlCapabilities() if registered.elicitation_url else UNSET
+    return ClientCapabilities(
+        fs=FileSystemCapabilities(read_text_file=registered.read_files, write_text_file=registered.write_files),
+        terminal=registered.terminals,
+        session=ClientSessionCapabilities(
+            compaction=CompactionCapabilities(),
+            config_options=SessionConfigOptionsCapabilities(boolean=BooleanConfigOptionCapabilities()),
+            notices=NoticeCapabilities() if registered.notices else UNSET,
+        ),
+        auth=AuthCapabilities(terminal=registered.auth_terminal),
+        elicitation=UNSET if form is UNSET and url is UNSET else ElicitationCapabilities(form=form, url=url),
+        plan=PlanCapabilities() if registered.unstable else UNSET,
+        subagents=SubagentCapabilities() if registered.unstable else UNSET,
+        extra=registered.extra,
+    )
+
+
+@frozen(kw_only=True)
+class Agreement:
+    """What host and agent agreed on; the one place to ask whether something may be used.
+
+    Attributes:
+        protocol_version: the version that is spoken.
+        agent_info: the agent's name and version, or ``None`` where it did not say.
+        agent_capabilities: what the agent offers, as wire type.
+        client_capabilities: what the agent was told the host offers.
+        auth_methods: ways to sign in; empty where none are needed.
+        quirks: the rows of the quirks table that are for this agent.
+        meta: ``_meta`` of the agent's answer; empty when absent.
+    """
+
+    protocol_version: int
+    agent_info: Implementation | None
+    agent_capabilities: AgentCapabilities
+    client_capabilities: ClientCapabilities
+    auth_methods: tuple[AuthMethod, ...] = ()
+    quirks: tuple[Quirk, ...] = ()
+    meta: Mapping[str, Any] = field(factory=dict)
+    _offers: Mapping[str, Any] = field(init=False, eq=False, repr=False)
+
+    @_offers.default
+    def _both_offers(self) -> Mapping[str, Any]:
+        return {
+            _AGENT_ROOT: unstructure(self.agent_capabilities),
+            _CLIENT_ROOT: unstructure(self.client_capabilities),
+        }
+
+    @property
+    def agent_name(self) -> str:
+        """What to call the agent before a person: its title, else its name, else ``"agent"``."""
+        if self.agent_info is None:
+            return "agent"
+        return self.agent_info.title or self.agent_info.name
+
+    def supports(self, capability: str) -> bool:
+        """Tell whether a capability was agreed.
+
+        Args:
+            capability: a wire method of the agent (``"session/load"``), or the wire path of a capability:
+                ``"promptCapabilities.image"`` (of the agent), ``"clientCapabilities.fs.readTextFile"`` (of the host).
+                Extensions count: ``"reminders.inject"`` is read like any other.
+        """
+        if "/" in capability or agent_method(capability) is not None:
+            return self._method_works(capability)
+        root = capability.partition(".")[0]
+        return self._offered(capability if root in self._offers else f"{_AGENT_ROOT}.{capability}")
+
+    def require(self, method: str) -> None:
+        """Check that a request or notification may be sent to the agent.
+
+        Raises:
+            NotSupported: its capability was not agreed; names the capability.
+        """
+        if self._method_works(method):
+            return
+        entry = agent_method(method)
+        capability = (entry.capability if entry else None) or method
+        raise NotSupported(
+            f"{self.agent_name} does not support {method}: it does not offer {capability}. "
+            "Nothing was sent; pass force=True to send it all the same.",
+            capability=capability,
+            method=method,
+        )
+
+    def require_capability(self, capability: str, what: str) -> None:
+        """Check that the agent offers what something needs.
+
+        Args:
+            capability: as for :meth:`supports`.
+            what: what needs it, for the message.
+
+        Raises:
+            NotSupported: it does not.
+        """
+        if not self.supports(capability):
+            raise NotSupported(
+                f"{self.agent_name} does not take {what}: it does not offer {capability}. Nothing was sent.",
+                capability=f"{_AGENT_ROOT}.{capability}",
+            )
+
+    def quirk(self, kind: QuirkKind, subject: str = "") -> Quirk | None:
+        """Return the row of this kind (and subject) for this agent, or ``None``."""
+        return next((quirk for quirk in self.quirks if quirk.kind is kind and quirk.subject == subject), None)
+
+    def _method_works(self, name: str) -> bool:
+        if self.quirk(QuirkKind.WORKS_UNADVERTISED, name):
+            return True
+        if self.quirk(QuirkKind.ABSENT_THOUGH_ADVERTISED, name):
+            return False
+        entry: Method | None = agent_method(name)
+        return entry is not None and (entry.capability is None or self._offered(entry.capability))
+
+    def _offered(self, path: str) -> bool:
+        """Walk the wire form; a boolean says yes or no, an object says yes by being there."""
+        value: Any = self._offers
+        for name in path.split("."):
+            value = value.get(name) if isinstance(value, Mapping) else None
+        return value is True or isinstance(value, Mapping)
+
+
+def make_agreement(response: InitializeResponse, offered: ClientCapabilities, quirks: tuple[Quirk, ...]) -> Agreement:
+    """Return the agreement that an agent's answer to ``initialize`` makes.
+
+    Args:
+        response: the answer.
+        offered: what the request offered.
+        quirks: the table of quirks in force.
+
+    Raises:
+        UnsupportedVersion: the agent chose a version that this host does not speak.
+    """
+    info = response.agent_info or None
+    if response.protocol_version != PROTOCOL_VERSION:
+        who = info.name if info else "the agent"
+        raise UnsupportedVersion(
+            f"{who} speaks ACP version {response.protocol_version}, this host version {PROTOCOL_VERSION}; "
+            "update whichever is older"
+        )
+    return Agreement(
+        protocol_version=response.protocol_version,
+        agent_info=info,
+        agent_capabilities=response.agent_capabilities or AgentCapabilities(),
+        client_capabilities=offered,
+        auth_methods=response.auth_methods or (),
+        quirks=quirks_for(info.name, info.version, quirks) if info else (),
+        meta=response.meta or {},
+    )

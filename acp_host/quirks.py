@@ -1,0 +1,82 @@
+"""What single agents do differently, as data: one table of :class:`Quirk` rows, and :func:`quirks_for`.
+
+A row says for which agent (by the name it gives in ``agentInfo``) and which versions it holds, which rule of this
+library it changes, and why. Nothing else in the library looks at an agent's name. An application can pass its own table
+to :func:`acp_host.connect`, an empty one to switch all of them off.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+
+from attrs import frozen
+
+__all__ = ["QUIRKS", "Quirk", "QuirkKind", "quirks_for"]
+
+
+class QuirkKind(StrEnum):
+    """Which rule a row changes."""
+
+    WORKS_UNADVERTISED = "works_unadvertised"
+    """The method in ``subject`` works although its capability is not advertised."""
+    ABSENT_THOUGH_ADVERTISED = "absent_though_advertised"
+    """The method in ``subject`` is answered -32601 although its capability is advertised."""
+    MISSING_FILE_READS_EMPTY = "missing_file_reads_empty"
+    """``fs/read_text_file`` for a file that does not exist is answered with empty content instead of -32002."""
+
+
+@frozen
+class Quirk:
+    """One thing that one agent does differently.
+
+    Attributes:
+        agent: regular expression that must match the whole of ``agentInfo.name``.
+        kind: which rule changes.
+        why: what was seen, for a person.
+        subject: what the kind is about, e.g. a wire method; empty where it needs none.
+        versions: regular expression that must match the whole of ``agentInfo.version``.
+    """
+
+    agent: str
+    kind: QuirkKind
+    why: str
+    subject: str = ""
+    versions: str = ".*"
+
+    def applies_to(self, name: str, version: str) -> bool:
+        """Tell whether the row is for this agent."""
+        return bool(re.fullmatch(self.agent, name) and re.fullmatch(self.versions, version))
+
+
+QUIRKS: tuple[Quirk, ...] = (
+    Quirk(
+        agent="gemini-cli",
+        kind=QuirkKind.MISSING_FILE_READS_EMPTY,
+        why="its file tool cannot tell a missing file from a failure, so that it could never create one",
+    ),
+    Quirk(
+        agent="qwen-code",
+        versions=r"0\.15\..*",
+        kind=QuirkKind.ABSENT_THOUGH_ADVERTISED,
+        subject="session/resume",
+        why="advertises resume and answers method not found",
+    ),
+    *(
+        Quirk(
+            agent="LangGraph",
+            versions=r"1\.10\..*",
+            kind=QuirkKind.ABSENT_THOUGH_ADVERTISED,
+            subject=method,
+            why="langchain-acp advertises its whole set of session methods before it implements them",
+        )
+        for method in ("session/resume", "session/fork", "session/close")
+    ),
+)
+"""The rows that ship with the library."""
+
+
+def quirks_for(name: str, version: str, table: Iterable[Quirk] = QUIRKS) -> tuple[Quirk, ...]:
+    """Return the rows of ``table`` that are for the agent with this name and version."""
+    return tuple(quirk for quirk in table if quirk.applies_to(name, version))

@@ -1,0 +1,84 @@
+"""The boundary between bytes and messages: :class:`Transport` moves bytes, its :class:`Receiver` takes them.
+
+A transport knows no ACP: it neither splits nor joins messages, and it delivers what it reads at once and in order,
+whatever the receiver does with it. Everything here happens on one event loop; nothing is thread-safe.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Protocol
+
+from acp_host.errors import TransportError
+
+__all__ = ["Receiver", "Transport"]
+
+
+class Receiver(Protocol):
+    """Where a :class:`Transport` delivers what it reads. Both methods are called on the loop and must not block."""
+
+    def data_received(self, data: bytes) -> None:
+        """Take the next bytes of the stream, never empty, split anywhere."""
+
+    def connection_lost(self, error: TransportError | None) -> None:
+        """Learn that nothing more will come. Called exactly once after a successful start.
+
+        Args:
+            error: why the stream ended; ``None`` for a clean end, which is one that a ``close()`` asked for.
+        """
+
+
+class Transport(ABC):
+    """One two-way stream of bytes to an agent, used once: start, write and receive, close.
+
+    Attributes:
+        description: what is at the other end, for messages to people, e.g. the command line.
+    """
+
+    description: str
+
+    @property
+    def exit_status(self) -> int | None:
+        """Exit code of the launched process, negative for a signal; ``None`` while it runs or where there is none."""
+        return None
+
+    def stderr_tail(self) -> str:
+        """Return the end of what the other end wrote to its stderr, decoded; empty where there is no such thing."""
+        return ""
+
+    @abstractmethod
+    async def start(self, receiver: Receiver) -> None:
+        """Connect, and deliver to ``receiver`` from now on.
+
+        Raises:
+            StartFailed: the other end cannot be reached or launched; the receiver is not called.
+            InvalidState: the transport was started or closed before.
+        """
+
+    @abstractmethod
+    def write(self, data: bytes) -> None:
+        """Queue ``data`` for the other end; never blocks. Call :meth:`drain` to be held back by a slow reader.
+
+        Raises:
+            ConnectionClosed: this side called :meth:`close`.
+            ConnectionLost: the other end takes no more; nothing of ``data`` was sent.
+            InvalidState: the transport was not started.
+        """
+
+    @abstractmethod
+    async def drain(self) -> None:
+        """Wait while more is queued than the transport likes to hold, because the other end reads too slowly.
+
+        Raises:
+            ConnectionClosed: this side called :meth:`close`.
+            ConnectionLost: the other end takes no more; what was queued may not have reached it.
+            InvalidState: the transport was not started.
+        """
+
+    @abstractmethod
+    async def close(self) -> None:
+        """End the connection and leave nothing behind: no process, no open file, no task.
+
+        Bounded in time, idempotent, and concurrent calls share one close. A caller that is cancelled stops waiting, and
+        the close goes on without it.
+        """

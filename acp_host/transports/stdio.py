@@ -1,0 +1,386 @@
+"""An agent as a child process, spoken to over stdin and stdout: :class:`StdioTransport`.
+
+Owns the process with all its descendants, from launch to a stop that leaves nothing behind, and what is said about it
+when it ends. Bytes go straight from the pipe to the receiver; there is no limit on a line and no buffer of ours.
+
+When is the connection lost? When stdout has ended, whatever became of the process. Many agents are a small launcher and
+the real process behind it, and the launcher may die first while the other still holds stdout: then the connection lives
+on as long as any member of the process tree does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import signal
+import subprocess
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+import attrs
+from attrs import frozen
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, TransportError
+from acp_host.transports._base import Receiver, Transport
+from acp_host.transports._launch import Launch
+from acp_host.transports._process import AgentProcess, within
+from acp_host.transports.process_tree import ProcessTree, wait_until_gone
+
+__all__ = ["StdioTransport", "StopTimeouts"]
+
+_T = TypeVar("_T")
+
+_SETTLE = 0.5
+"""Seconds that the end of stdout waits for the exit status and the rest of stderr, so that the error can carry them."""
+_LOOK_AGAIN = 2.0
+"""Longest time between two looks at who still holds stdout after the launched process has exited, in seconds."""
+_ERROR_TAIL = 8 * 1024
+"""Bytes of stderr that an error carries."""
+
+
+def _seconds(instance: object, attribute: attrs.Attribute[float], value: float) -> None:
+    if not 0 <= value < math.inf:
+        raise InvalidInput(f"{attribute.name} must be a number of seconds, 0 or more, not {value!r}")
+
+
+@frozen(kw_only=True)
+class StopTimeouts:
+    """How long each step of ending an agent may take, in seconds. A step of 0 is passed over.
+
+    Attributes:
+        exit: from closing stdin, for the agent to end by itself. Several agents need about 2 s to save their sessions.
+        terminate: from asking its processes to end (SIGTERM; Ctrl+Break on Windows).
+        kill: from ending them by force, for the system to do so.
+    """
+
+    exit: float = attrs.field(default=3.0, validator=_seconds)
+    terminate: float = attrs.field(default=2.0, validator=_seconds)
+    kill: float = attrs.field(default=2.0, validator=_seconds)
+
+
+class StdioTransport(Transport):
+    """Launches an agent and moves bytes to its stdin and from its stdout.
+
+    The command is run directly, never through a shell; the child gets pipes of its own and a session of its own (a job
+    object on Windows), so that nothing reaches the terminal of the host and the whole tree can be ended. Its stderr is
+    always read; the last 64 KiB are kept.
+
+    If the interpreter or the event loop ends without :meth:`close`, the process tree is killed.
+
+    Args:
+        argv: program and arguments. A bare name is looked up in ``PATH``; on Windows also with the extensions of
+            ``PATHEXT``, and a batch file is run by ``cmd.exe`` with its arguments quoted.
+        cwd: the agent's working directory; the current one by default.
+        env: environment variables added over those inherited; ``None`` as a value takes a variable away.
+        inherit_env: whether the host's environment is inherited at all.
+        timeouts: how long :meth:`close` waits at each step.
+        on_stderr: called with each line of stderr as it comes, e.g. to show what a slow first start is doing. A line
+            longer than 8192 characters comes in pieces.
+        on_diagnostic: called with what went otherwise than it should but is no error, e.g. a process that had to be
+            killed.
+
+    Raises:
+        InvalidInput: the command or environment can never be launched.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str | os.PathLike[str]],
+        *,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str | None] | None = None,
+        inherit_env: bool = True,
+        timeouts: StopTimeouts | None = None,
+        on_stderr: Callable[[str], None] | None = None,
+        on_diagnostic: Callable[[Diagnostic], None] | None = None,
+    ) -> None:
+        self._launch = Launch.of(argv, cwd, env, inherit_env)
+        self.description = self._launch.description
+        self._timeouts = timeouts or StopTimeouts()
+        self._on_stderr = on_stderr
+        self._on_diagnostic = on_diagnostic
+        self._receiver: Receiver | None = None
+        self._process = AgentProcess(self._deliver, None if on_stderr is None else self._show)
+        self._tree: ProcessTree | None = None
+        self._net: weakref.finalize[[], StdioTransport] | None = None
+        self._starting: asyncio.Task[None] | None = None
+        self._supervisor: asyncio.Task[None] | None = None
+        self._closer: asyncio.Task[None] | None = None
+        self._started = False
+        self._reported = False
+
+    # State
+
+    @property
+    def pid(self) -> int | None:
+        """Id of the launched process, also after its end; ``None`` before the start."""
+        return self._process.pid
+
+    @property
+    def exit_status(self) -> int | None:
+        """Exit code of the launched process, negative for a signal; ``None`` while it runs.
+
+        A launcher may have exited while the agent behind it lives: this says nothing about the connection.
+        """
+        return self._process.returncode
+
+    def stderr_tail(self) -> str:
+        """Return the last 64 KiB of stderr as text, invalid UTF-8 as U+FFFD."""
+        return self._process.stderr.text()
+
+    # Start
+
+    async def start(self, receiver: Receiver) -> None:
+        """Launch the agent.
+
+        A caller that is cancelled waits until the process that may exist already is gone.
+
+        Raises:
+            StartFailed: the process cannot be started; the message says why and what to do.
+            InvalidState: the transport was started or closed before.
+        """
+        if self._receiver is not None or self._closer is not None:
+            raise InvalidState(f"the transport to `{self.description}` was started or closed before")
+        self._receiver = receiver
+        self._starting = asyncio.create_task(self._spawn(), name=f"start {self.description}")
+        try:
+            await asyncio.shield(self._starting)
+        except asyncio.CancelledError:
+            self._reported = True  # the receiver belongs to a start that never returned
+            await asyncio.shield(self._begin_close(gently=False))
+            raise
+        self._check_open()
+
+    async def _spawn(self) -> None:
+        """Launch the process and take possession of it."""
+        launch, process = self._launch, self._process
+        self._tree = tree = ProcessTree()
+        env = launch.environment()
+        try:
+            transport, _ = await asyncio.get_running_loop().subprocess_exec(
+                lambda: process,
+                *launch.command(env),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=launch.cwd,
+                env=tree.mark(env),
+                **tree.spawn_options,
+            )
+            tree.attach(transport.get_pid())
+        except BaseException as error:
+            tree.kill()
+            process.abandon()
+            tree.release()
+            if isinstance(error, OSError | RuntimeError | ValueError):
+                raise launch.explain(error, env) from error
+            raise
+        self._net = weakref.finalize(self, tree.kill)
+        self._supervisor = asyncio.create_task(self._supervise(), name=f"watch {self.description}")
+        self._started = True
+
+    # Writing
+
+    def write(self, data: bytes) -> None:
+        self._check_open()
+        if self._takes_no_more():
+            raise self._loss()
+        self._process.write(data)
+
+    async def drain(self) -> None:
+        self._check_open()
+        await self._process.writable.wait()
+        self._check_open()
+        if self._takes_no_more():
+            await within(self._process.exited, _SETTLE)  # mostly the process has just died, and the error can say so
+            self._check_open()
+            raise self._loss()
+
+    def _takes_no_more(self) -> bool:
+        return self._process.stdin_lost.is_set() or self._reported
+
+    def _check_open(self) -> None:
+        if self._closer is not None:
+            raise ConnectionClosed(f"the connection to `{self.description}` is closed")
+        if not self._started:
+            raise InvalidState(f"the transport to `{self.description}` is not started")
+
+    # Reading, and the end of it
+
+    def _deliver(self, data: bytes) -> None:
+        if self._receiver is not None and not self._reported:
+            self._receiver.data_received(data)
+
+    def _show(self, line: str) -> None:
+        assert self._on_stderr is not None
+        try:
+            self._on_stderr(line)
+        except Exception as error:
+            self._note(f"on_stderr raised {type(error).__name__}: {error}", DiagnosticKind.HANDLER_FAILED)
+
+    async def _supervise(self) -> None:
+        """Report the end of the stream. If the loop is going away instead, end the agent before it does."""
+        try:
+            await self._end_of_stream()
+            await self._settle()
+        except asyncio.CancelledError:
+            if self._closer is None:
+                await asyncio.shield(self._begin_close(gently=False))
+            raise
+        if self._closer is None:  # else it is a clean end, and the close reports it when all is done
+            self._report(self._loss())
+        if self._tree is not None and self._process.exited.is_set() and not self._tree.alive():
+            self._tree.release()  # from now on its process id may be given to others
+
+    def _lives(self) -> bool:
+        return self._tree is not None and self._tree.alive()
+
+    async def _end_of_stream(self) -> None:
+        """Wait until stdout has ended, or nobody is left who could write to it."""
+        process = self._process
+        await process.stirred.wait()
+        pause, received = _SETTLE, process.received
+        while not await within(process.stdout_ended, pause):
+            if process.received == received and not self._lives():
+                return
+            received, pause = process.received, min(2 * pause, _LOOK_AGAIN)
+
+    async def _settle(self) -> None:
+        """Wait a moment for the exit status and the rest of stderr."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _SETTLE
+        for event in (self._process.exited, self._process.stderr_ended):
+            await within(event, deadline - loop.time())
+
+    def _loss(self) -> ConnectionLost:
+        """Return the error that says how the agent was lost, with all that is known by now."""
+        process = self._process
+        if process.returncode is not None:
+            what = f"the agent `{self.description}` {_how_it_ended(process.returncode)}"
+        elif process.stdout_ended.is_set():
+            what = f"the agent `{self.description}` has closed its stdout but is still running"
+        else:
+            what = f"the agent `{self.description}` has closed its stdin and takes no more messages"
+        if process.unsent:
+            what += f"; it stopped reading in a message of {process.unsent} bytes (broken pipe), maybe too long for it"
+        tail = process.stderr.text(_ERROR_TAIL).strip()
+        return ConnectionLost(what, exit_status=process.returncode, stderr_tail=tail)
+
+    def _report(self, error: TransportError | None) -> None:
+        if self._started and not self._reported and self._receiver is not None:
+            self._reported = True
+            self._process.writable.set()
+            self._call(self._receiver.connection_lost, error)
+
+    def _note(self, message: str, kind: DiagnosticKind = DiagnosticKind.TRANSPORT) -> None:
+        if self._on_diagnostic is not None:
+            self._call(self._on_diagnostic, Diagnostic(kind, message))
+
+    def _call(self, function: Callable[[_T], None], argument: _T) -> None:
+        """Call back into the application; what it raises goes to the loop, and never stops a close half-way."""
+        try:
+            function(argument)
+        except Exception as error:
+            asyncio.get_running_loop().call_exception_handler(
+                {"message": f"a callback of the transport to `{self.description}` raised", "exception": error}
+            )
+
+    # Stop
+
+    async def close(self) -> None:
+        """End the agent: close its stdin, wait, ask its processes to end, wait, kill them, wait.
+
+        Takes at most the sum of the three timeouts and about a second more. Returns when no process of the tree is
+        left, those that went into a session of their own included; if the system does not end one in time, a diagnostic
+        says so. The receiver gets ``connection_lost(None)`` unless it was told of a loss before.
+        """
+        await asyncio.shield(self._begin_close(gently=True))
+
+    def _begin_close(self, *, gently: bool) -> asyncio.Task[None]:
+        """Return the one task that closes; it is not the caller's, so a cancelled caller leaves it at work."""
+        if self._closer is None:
+            self._process.writable.set()
+            self._closer = asyncio.create_task(self._finish(gently), name=f"close {self.description}")
+        return self._closer
+
+    async def _finish(self, gently: bool) -> None:
+        try:
+            if self._starting is not None:
+                await asyncio.wait([self._starting])
+            if gently and self._tree is not None:
+                await self._stop_gently(self._tree)
+        finally:  # also when this task is cancelled, which means that the loop is going away
+            if self._tree is not None:
+                await self._stop_now(self._tree)
+
+    async def _stop_gently(self, tree: ProcessTree) -> None:
+        timeouts, name = self._timeouts, f"the agent `{self.description}`"
+        tree.snapshot()
+        self._process.close_stdin()
+        if await self._exits(tree, timeouts.exit):
+            return
+        if self._process.exited.is_set():
+            self._note(f"{name} has exited but left processes behind: {_listed(tree.snapshot())}; they are ended")
+        else:
+            self._note(f"{name} did not exit within {timeouts.exit:g} s after its stdin was closed; it is ended")
+        if tree.terminate():
+            await wait_until_gone(tree, timeouts.terminate)
+
+    async def _exits(self, tree: ProcessTree, seconds: float) -> bool:
+        """Wait until the agent has ended by itself; tell whether it has, with all its processes."""
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + seconds
+        if not await within(self._process.exited, seconds):
+            return False
+        while not await wait_until_gone(tree, min(_SETTLE, max(0.0, deadline - clock()))):
+            # Behind a launcher that was quicker, the agent may need the time. Once stdout has ended there is no agent.
+            if self._process.stdout_ended.is_set() or clock() >= deadline:
+                return False
+        await within(self._process.stdout_ended, _SETTLE)  # its last messages may still be in the pipe
+        return True
+
+    async def _stop_now(self, tree: ProcessTree) -> None:
+        try:
+            if tree.alive():
+                self._note(f"processes of the agent `{self.description}` are killed: {_listed(tree.snapshot())}")
+                await self._kill(tree)
+            self._process.abandon()
+            if self._started:
+                await within(self._process.gone, _SETTLE)
+            if self._supervisor is not None and not self._supervisor.cancelling():
+                self._supervisor.cancel()
+                await asyncio.wait([self._supervisor])
+        finally:
+            self._process.abandon()
+            tree.release()
+            if self._net is not None:
+                self._net.detach()
+            self._report(None)
+
+    async def _kill(self, tree: ProcessTree) -> None:
+        """Kill until nothing is left, again and again, since what is being killed may still have forked."""
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + self._timeouts.kill
+        while True:
+            tree.kill()
+            if await wait_until_gone(tree, min(0.1, max(0.0, deadline - clock()))):
+                return
+            if clock() >= deadline:
+                self._note(f"the system did not end processes of `{self.description}`: {_listed(tree.snapshot())}")
+                return
+
+
+def _listed(pids: frozenset[int]) -> str:
+    return ", ".join(str(pid) for pid in sorted(pids)) or "none any more"
+
+
+def _how_it_ended(status: int) -> str:
+    if status >= 0:
+        return f"exited with status {status}" + (f" (0x{status:08X})" if status > 255 else "")
+    try:
+        return f"was ended by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"was ended by signal {-status}"

@@ -1,0 +1,26 @@
+"""The upstream schemas, from the npm package that they are published in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCHEMAS = Path(__file__).parents[1] / "npm/node_modules/@agentclientprotocol/sdk/schema/v1"
+FILES = {"stable": "schema.json", "unstable": "schema.unstable.json"}
+
+
+@pytest.fixture(scope="session")
+def schemas() -> dict[str, dict[str, Any]]:
+    """Both schemas of version 1, ``stable`` and ``unstable``, as decoded; without them the test is skipped."""
+    if not SCHEMAS.is_dir():
+        pytest.skip("WIRE TYPES NOT COMPARED WITH THE SCHEMA: it is not installed; needs npm, then `make setup`")
+    return {name: json.loads((SCHEMAS / file).read_text(encoding="utf-8")) for name, file in FILES.items()}
+
+
+@pytest.fixture(scope="session", params=sorted(FILES))
+def schema(request: pytest.FixtureRequest, schemas: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Each of the schemas in turn."""
+    return schemas[request.param]

@@ -1,0 +1,39 @@
+"""What conversations with agents by others share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from acp_host.wire.permission import PermissionOptionKind
+from tests.interop.users import Asked
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder that a session works in."""
+    path = tmp_path / "project"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """No process outlives the test that started it."""
+    before = set(psutil.Process().children(recursive=True))
+    yield
+    left = set(psutil.Process().children(recursive=True)) - before
+    assert not left, f"still running: {[process.cmdline() for process in left]}"
+
+
+@pytest.fixture
+def allowing() -> Asked:
+    return Asked(PermissionOptionKind.ALLOW_ONCE)
+
+
+@pytest.fixture
+def rejecting() -> Asked:
+    return Asked(PermissionOptionKind.REJECT_ONCE)

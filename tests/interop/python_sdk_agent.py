@@ -1,0 +1,104 @@
+"""An agent built on the official Python SDK, for conversations in ``make test``: no model, no network.
+
+What it does is chosen by the first word of the prompt:
+
+``edit``    thinks, plans, reads ``notes.txt`` through the host, asks permission, writes it back in capitals, reports.
+``run``     runs the rest of the prompt in a terminal of the host and tells its output.
+``wait``    answers a little and then nothing, until it is cancelled.
+otherwise   repeats the prompt's text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from pathlib import Path
+from typing import Any
+
+import acp
+from acp import schema
+
+OPTIONS = [
+    schema.PermissionOption(option_id="yes", name="Write it", kind="allow_once"),
+    schema.PermissionOption(option_id="no", name="Leave it", kind="reject_once"),
+]
+
+
+class Agent(acp.Agent):
+    def __init__(self) -> None:
+        self.numbers = itertools.count(1)
+        self.folders: dict[str, Path] = {}
+        self.cancelled: dict[str, asyncio.Event] = {}
+
+    def on_connect(self, conn: acp.Client) -> None:
+        self.host = conn
+
+    async def initialize(self, protocol_version: int, **kwargs: Any) -> acp.InitializeResponse:
+        return acp.InitializeResponse(
+            protocol_version=acp.PROTOCOL_VERSION,
+            agent_capabilities=schema.AgentCapabilities(),
+            agent_info=schema.Implementation(name="python-sdk-agent", version="1"),
+        )
+
+    async def new_session(self, cwd: str, **kwargs: Any) -> acp.NewSessionResponse:
+        session_id = f"session-{next(self.numbers)}"
+        self.folders[session_id] = Path(cwd)
+        self.cancelled[session_id] = asyncio.Event()
+        return acp.NewSessionResponse(session_id=session_id)
+
+    async def cancel(self, session_id: str, **kwargs: Any) -> None:
+        self.cancelled[session_id].set()
+
+    async def prompt(self, session_id: str, prompt: list[Any], **kwargs: Any) -> acp.PromptResponse:
+        self.cancelled[session_id].clear()
+        text = "".join(block.text for block in prompt if block.type == "text")
+        word, _, rest = text.partition(" ")
+        if word == "edit":
+            await self.edit(session_id)
+        elif word == "run":
+            await self.run(session_id, rest)
+        elif word == "wait":
+            await self.say(session_id, "Waiting.")
+            await self.cancelled[session_id].wait()
+            return acp.PromptResponse(stop_reason="cancelled")
+        else:
+            await self.say(session_id, text)
+        return acp.PromptResponse(stop_reason="end_turn")
+
+    async def say(self, session_id: str, text: str) -> None:
+        await self.host.session_update(session_id, acp.update_agent_message_text(text))
+
+    async def edit(self, session_id: str) -> None:
+        call_id = f"call-{next(self.numbers)}"
+        path = str(self.folders[session_id] / "notes.txt")
+        await self.host.session_update(session_id, acp.update_agent_thought_text("Capitals, then."))
+        await self.host.session_update(session_id, acp.update_plan([acp.plan_entry("Rewrite the notes")]))
+        await self.host.session_update(session_id, acp.start_tool_call(call_id, "Edit notes.txt", kind="edit"))
+        before = (await self.host.read_text_file(session_id, path)).content
+        after = before.upper()
+        diff = acp.tool_diff_content(path, after, before)
+        question = schema.ToolCallUpdate(tool_call_id=call_id, content=[diff])
+        answer = await self.host.request_permission(session_id, question, OPTIONS)
+        allowed = answer.outcome.outcome == "selected" and answer.outcome.option_id == "yes"
+        if allowed:
+            await self.host.write_text_file(session_id, path, after)
+        status: Any = "completed" if allowed else "failed"
+        await self.host.session_update(session_id, acp.update_tool_call(call_id, status=status, content=[diff]))
+        await self.say(session_id, "Written." if allowed else "Left alone.")
+
+    async def run(self, session_id: str, script: str) -> None:
+        call_id = f"call-{next(self.numbers)}"
+        terminal = await self.host.create_terminal(session_id, "/bin/sh", args=["-c", script])
+        shown = acp.tool_terminal_ref(terminal.terminal_id)
+        await self.host.session_update(
+            session_id, acp.start_tool_call(call_id, script, kind="execute", content=[shown], status="in_progress")
+        )
+        exit_status = await self.host.wait_for_terminal_exit(session_id, terminal.terminal_id)
+        output = await self.host.terminal_output(session_id, terminal.terminal_id)
+        await self.host.release_terminal(session_id, terminal.terminal_id)
+        await self.host.session_update(session_id, acp.update_tool_call(call_id, status="completed"))
+        await self.say(session_id, f"Exit code {exit_status.exit_code}: {output.output}")
+
+
+if __name__ == "__main__":
+    asyncio.run(acp.run_agent(Agent()))

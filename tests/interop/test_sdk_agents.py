@@ -1,0 +1,117 @@
+"""Whole conversations with agents built on the two official SDKs; part of ``make test``, since they need no model."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import acp_host
+from acp_host.wire.permission import RequestPermissionRequest
+from acp_host.wire.plans import Plan
+from acp_host.wire.tool_calls import Diff, ToolCall, ToolCallUpdate
+from acp_host.wire.updates import AgentMessageChunk, AgentThoughtChunk
+from tests.interop.users import Asked, NeverAnswered
+
+PYTHON_SDK_AGENT = [sys.executable, str(Path(__file__).with_name("python_sdk_agent.py"))]
+
+
+async def test_python_sdk_edit_through_the_host(folder: Path, allowing: Asked) -> None:
+    notes = folder / "notes.txt"
+    notes.write_text("buy milk\n")
+    async with acp_host.connect(PYTHON_SDK_AGENT, files=True, permissions=allowing) as host:
+        assert host.agreement.agent_info is not None
+        assert host.agreement.agent_info.name == "python-sdk-agent"
+        session = await host.new_session(cwd=folder)
+        turn = session.prompt("edit")
+        updates = [update async for update in turn]
+        result = await turn
+    assert [type(update) for update in updates] == [
+        AgentThoughtChunk,
+        Plan,
+        ToolCall,
+        ToolCallUpdate,
+        AgentMessageChunk,
+    ]
+    finished = updates[3]
+    assert isinstance(finished, ToolCallUpdate)
+    assert finished.status == "completed"
+    assert finished.content == (Diff(path=str(notes), new_text="BUY MILK\n", old_text="buy milk\n"),)
+    assert [request.tool_call.tool_call_id for request in allowing.requests] == [finished.tool_call_id]
+    assert notes.read_text() == "BUY MILK\n"
+    assert (result.stop_reason, result.text) == ("end_turn", "Written.")
+    assert list(host.diagnostics) == []
+
+
+async def test_python_sdk_edit_refused(folder: Path, rejecting: Asked) -> None:
+    (folder / "notes.txt").write_text("buy milk\n")
+    async with acp_host.connect(PYTHON_SDK_AGENT, files=True, permissions=rejecting) as host:
+        session = await host.new_session(cwd=folder)
+        assert (await session.prompt("edit")).text == "Left alone."
+    assert (folder / "notes.txt").read_text() == "buy milk\n"
+
+
+async def test_python_sdk_command_in_a_terminal_of_the_host(folder: Path) -> None:
+    async with acp_host.connect(PYTHON_SDK_AGENT, terminals=True) as host:
+        session = await host.new_session(cwd=folder)
+        result = await session.prompt("run echo $((6 * 7)); exit 3")
+    assert result.text == "Exit code 3: 42\n"
+
+
+async def test_python_sdk_cancel(folder: Path) -> None:
+    async with acp_host.connect(PYTHON_SDK_AGENT) as host:
+        session = await host.new_session(cwd=folder)
+        async for _update in (turn := session.prompt("wait")):
+            turn.cancel()
+        result = await turn
+        assert (result.stop_reason, result.text) == ("cancelled", "Waiting.")
+        assert (await session.prompt("and on")).text == "and on"
+
+
+async def test_python_sdk_cancel_while_permission_is_asked(folder: Path) -> None:
+    (folder / "notes.txt").write_text("buy milk\n")
+    user = NeverAnswered()
+    async with acp_host.connect(PYTHON_SDK_AGENT, files=True, permissions=user) as host:
+        session = await host.new_session(cwd=folder)
+        turn = session.prompt("edit")
+        await user.asked.wait()
+        turn.cancel()
+        result = await turn
+        await user.withdrawn.wait()
+    assert result.cancel_requested
+    assert result.text == "Left alone."
+    assert (folder / "notes.txt").read_text() == "buy milk\n"
+
+
+async def test_python_sdk_prompts_wait_their_turn(folder: Path) -> None:
+    async with acp_host.connect(PYTHON_SDK_AGENT) as host:
+        session = await host.new_session(cwd=folder)
+        texts = [(await turn).text for turn in [session.prompt(text) for text in ("one", "two", "three")]]
+    assert texts == ["one", "two", "three"]
+
+
+async def test_typescript_sdk_example(folder: Path, node_modules: Path) -> None:
+    """Three sessions at once, since a turn takes this agent five seconds: one allows, one rejects, one is cancelled."""
+    program = node_modules / "acp-sdk-example" / "dist" / "examples" / "agent.js"
+    answers: dict[str, str] = {}
+
+    def answer(request: RequestPermissionRequest) -> str:
+        return answers[request.session_id]
+
+    async with acp_host.connect(["node", str(program)], permissions=answer) as host:
+        allow, reject, cancel = [await host.new_session(cwd=folder) for _ in range(3)]
+        answers |= {allow.id: "allow", reject.id: "reject"}
+        turns = [session.prompt("Please change the configuration") for session in (allow, reject, cancel)]
+        seen = [await anext(turns[2])]
+        turns[2].cancel()
+        seen += [update async for update in turns[2]]
+        changes = [update.status async for update in turns[0] if isinstance(update, ToolCall | ToolCallUpdate)]
+        allowed, rejected, cancelled = await asyncio.gather(*turns)
+    assert [type(update) for update in seen] == [AgentMessageChunk]
+    assert cancelled.stop_reason == "cancelled"
+    assert rejected.stop_reason == "end_turn"
+    assert rejected.text.endswith("I'll skip the configuration update.")
+    assert allowed.stop_reason == "end_turn"
+    assert allowed.text.endswith("The changes have been applied.")
+    assert changes == ["pending", "completed", "pending", "completed"]
+    assert list(host.diagnostics) == []
