@@ -28,7 +28,7 @@ from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, RequestHandler
 from acp_host.host.notices import log_notice
 from acp_host.host.services import ServiceHandlers, ServiceSet
-from acp_host.host.session import CancelTimeouts, Opening, Session
+from acp_host.host.session import CancelTimeouts, Opening, Session, SessionContext
 from acp_host.host.session_table import SessionTable
 from acp_host.host.tasks import TaskOwner
 from acp_host.protocol.events import CancelRequested, Ended, NotificationReceived, RequestReceived
@@ -40,7 +40,6 @@ from acp_host.wire._model import UNSET
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.initialize import Implementation
 from acp_host.wire.notices import Notice
-from acp_host.wire.updates import SessionNotification
 
 __all__ = ["ConnectionOptions", "HostConnection"]
 
@@ -87,13 +86,20 @@ class HostConnection(AgentMethods):
         self._services = services
         self._tasks = TaskOwner()
         self._incoming = IncomingRequests(self._tasks, self.diagnostics.add)
-        self._sessions = SessionTable(self.diagnostics.add)
+        self._sessions = SessionTable(self.diagnostics.add, self._receive_notice)
         self._notification_handlers: dict[str, NotificationHandler] = {}
         self._ended = asyncio.Event()
         self._end_error: AcpError | None = None
         self._closing: asyncio.Task[None] | None = None
-        self._driver = Driver(transport, self._make_protocol(), self._receive)
+        self._driver = Driver(transport, self._make_protocol(), self._sessions.receive, self._receive)
         self._incoming.attach(self._driver)
+        self._session_context = SessionContext(
+            driver=self._driver,
+            incoming=self._incoming,
+            report=self.diagnostics.add,
+            cancel_timeouts=options.cancel_timeouts,
+            after_cancel=self._after_cancel,
+        )
         handlers = ServiceHandlers(services, self._sessions, self._reads_missing_as_empty, self.diagnostics.add)
         handlers.register(self._incoming)
 
@@ -210,12 +216,15 @@ class HostConnection(AgentMethods):
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
-        self._incoming.cancel_all()
-        await self._tasks.close()
-        await self._driver.transport.close()
-        self._driver.connection_lost(ConnectionClosed("this host closed the connection"))
-        for session in self._sessions:
-            await self._services.close_session(session.id)
+        try:
+            self._incoming.cancel_all()
+            await self._tasks.close()
+        finally:
+            try:
+                await self._driver.transport.close()
+            finally:
+                self._driver.connection_lost(ConnectionClosed("this host closed the connection"))
+                await self._services.close()
 
     def _start_timeout(self) -> StartTimeout:
         transport = self._driver.transport
@@ -229,11 +238,6 @@ class HostConnection(AgentMethods):
     # --- what the agent sends ---------------------------------------------------------------------------------------
 
     def _receive(self, event: HostEvent) -> None:
-        if event.__class__ is SessionNotification:
-            if event.update.__class__ is Notice:
-                self._receive_notice(event.session_id, event.update)
-            self._sessions.receive(event)
-            return
         match event:
             case RequestReceived():
                 self._incoming.receive(event)
@@ -273,18 +277,15 @@ class HostConnection(AgentMethods):
         self._sessions.end()
         self.diagnostics.close()
 
+    def _after_cancel(self, session_id: str) -> None:
+        if self._tasks.is_open:
+            self._tasks.start(self._services.turn_cancelled(session_id))
+
     def _reads_missing_as_empty(self) -> bool:
         return self.agreement.quirk(QuirkKind.MISSING_FILE_READS_EMPTY) is not None
 
     def _add_session(self, session_id: str, roots: Any, opening: Opening | None) -> Session:
-        session = Session(
-            session_id,
-            roots[0],
-            self._driver,
-            self._incoming,
-            self.diagnostics.add,
-            self._options.cancel_timeouts,
-        )
+        session = Session(session_id, roots[0], self._session_context)
         session.opening = opening
         self._services.open_session(session_id, roots[0], roots[1:])
         self._sessions.add(session)

@@ -1,8 +1,8 @@
 """Moves bytes and calls between a transport and the protocol core: :class:`Driver`.
 
-It owns the pending calls of a connection. It does not know sessions: every event that is not the end of a call goes to
-the ``receive`` callback, at once and in order, within the transport's own callback; so nothing an application does can
-reorder or stall the reader.
+It owns the pending calls of a connection. It does not know sessions: updates go to one callback and every other event
+that is not the end of a call to another, at once and in order, within the transport's own callback; so nothing an
+application does can reorder or stall the reader.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from acp_host.protocol.host_protocol import HostEvent, HostProtocol
 from acp_host.transports import Transport
 from acp_host.wire._model import UNSET
 from acp_host.wire.ids import RequestId
+from acp_host.wire.updates import SessionNotification
 
 __all__ = ["Driver"]
 
@@ -33,12 +34,20 @@ class Driver:
     Args:
         transport: moves the bytes; started by :meth:`start`.
         protocol: the core.
-        receive: takes every event but the ends of calls.
+        receive_update: takes the updates of sessions.
+        receive: takes every other event but the ends of calls.
     """
 
-    def __init__(self, transport: Transport, protocol: HostProtocol, receive: Callable[[HostEvent], None]) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        protocol: HostProtocol,
+        receive_update: Callable[[SessionNotification], None],
+        receive: Callable[[HostEvent], None],
+    ) -> None:
         self.protocol = protocol
         self.transport = transport
+        self._receive_update = receive_update
         self._receive = receive
         self._calls: dict[RequestId, Done] = {}
 
@@ -148,14 +157,16 @@ class Driver:
         self._dispatch()
 
     def _dispatch(self) -> None:
-        receive = self._receive
+        receive_update = self._receive_update
         for event in self.protocol.events():
-            if event.__class__ is ResponseReceived:
+            if event.__class__ is SessionNotification:
+                receive_update(event)
+            elif event.__class__ is ResponseReceived:
                 self._finish(event.id, event.result)
             elif event.__class__ is CallFailed:
                 self._finish(event.id, event.error)
             else:
-                receive(event)
+                self._receive(event)
         self.flush()
 
     def _finish(self, request_id: RequestId, outcome: Any) -> None:

@@ -88,12 +88,22 @@ class ServiceSet:
         if self.terminals is not None:
             self.terminals.open_session(session_id, roots, cwd)
 
+    async def turn_cancelled(self, session_id: str) -> None:
+        """End the commands of a cancelled turn; some agents leave them running."""
+        if self.terminals is not None:
+            await self.terminals.kill_all(session_id)
+
     async def close_session(self, session_id: str) -> None:
         """Tell the services that a session is over; its processes are ended."""
         if self.files is not None:
             self.files.close_session(session_id)
         if self.terminals is not None:
             await self.terminals.close_session(session_id)
+
+    async def close(self) -> None:
+        """End everything that runs for the agent."""
+        if self.terminals is not None:
+            await self.terminals.close()
 
 
 class ServiceHandlers:

@@ -38,7 +38,7 @@ from acp_host.wire.session import (
 )
 from acp_host.wire.updates import SessionNotification, SessionUpdate
 
-__all__ = ["CancelTimeouts", "Opening", "Session"]
+__all__ = ["CancelTimeouts", "Opening", "Session", "SessionContext"]
 
 _T = TypeVar("_T")
 
@@ -59,6 +59,25 @@ class CancelTimeouts:
     withdrawn: float = 5.0
 
 
+@frozen(kw_only=True)
+class SessionContext:
+    """What the sessions of a connection share.
+
+    Attributes:
+        driver: sends the requests.
+        incoming: the agent's open requests.
+        report: takes diagnostics.
+        cancel_timeouts: how long a cancelled turn may take to end.
+        after_cancel: called with the session's id when a cancelled turn is over.
+    """
+
+    driver: Driver
+    incoming: IncomingRequests
+    report: Callable[[Diagnostic], None]
+    cancel_timeouts: CancelTimeouts
+    after_cancel: Callable[[str], None]
+
+
 class Session:
     """A conversation with the agent; made by the methods of :class:`~acp_host.host.connection.HostConnection`.
 
@@ -68,22 +87,15 @@ class Session:
         opening: the agent's answer to the request that opened it; ``None`` while that is pending.
     """
 
-    def __init__(
-        self,
-        session_id: str,
-        cwd: str,
-        driver: Driver,
-        incoming: IncomingRequests,
-        report: Callable[[Diagnostic], None],
-        cancel_timeouts: CancelTimeouts,
-    ) -> None:
+    def __init__(self, session_id: str, cwd: str, context: SessionContext) -> None:
         self.id = session_id
         self.cwd = cwd
         self.opening: Opening | None = None
-        self._driver = driver
-        self._incoming = incoming
-        self._report = report
-        self._cancel_timeouts = cancel_timeouts
+        self._driver = context.driver
+        self._incoming = context.incoming
+        self._report = context.report
+        self._cancel_timeouts = context.cancel_timeouts
+        self._after_cancel = context.after_cancel
         self._queue: deque[Turn] = deque()
         self._current: Turn | None = None
         self._prompt_id: RequestId = None
@@ -267,8 +279,7 @@ class Session:
     def _ended(self, turn: Turn, end: Any) -> None:
         if turn is not self._current:
             return
-        self._stop_timer()
-        self._current = None
+        self._leave(turn)
         if not isinstance(end, AcpError):
             turn.finish(end)
         elif turn.cancel_requested and not self._driver.protocol.ended:
@@ -279,6 +290,12 @@ class Session:
         else:
             turn.fail(end)
         self._send_next()
+
+    def _leave(self, turn: Turn) -> None:
+        self._stop_timer()
+        self._current = None
+        if turn.cancel_requested:
+            self._after_cancel(self.id)
 
     def _cancel_turn(self, turn: Turn, reason: str) -> None:
         if turn.cancel_requested:
@@ -307,11 +324,11 @@ class Session:
             "never ended after it was cancelled; it is taken as over. Restart the agent if it stays stuck"
         )
         turn = self._current
-        self._current = None
-        self._driver.forget(self._prompt_id)
         if turn is not None:
+            self._driver.forget(self._prompt_id)
+            self._leave(turn)
             turn.finish_cancelled()
-        self._send_next()
+            self._send_next()
 
     def _report_stuck(self, what: str) -> None:
         text = f"the turn of session {self.id} {what}"

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.host.session import Session
+from acp_host.wire.notices import Notice
 from acp_host.wire.updates import SessionNotification
 
 __all__ = ["SessionTable"]
@@ -25,10 +26,12 @@ class SessionTable:
 
     Args:
         report: takes diagnostics.
+        on_notice: takes the notices of all sessions, known or not.
     """
 
-    def __init__(self, report: Callable[[Diagnostic], None]) -> None:
+    def __init__(self, report: Callable[[Diagnostic], None], on_notice: Callable[[str, Notice], None]) -> None:
         self._report = report
+        self._on_notice = on_notice
         self._sessions: dict[str, Session] = {}
         self._early: deque[SessionNotification] = deque()
         self._creating = 0
@@ -84,6 +87,8 @@ class SessionTable:
 
     def receive(self, notification: SessionNotification) -> None:
         """Hand an update to its session, keep it, or report it."""
+        if notification.update.__class__ is Notice:
+            self._on_notice(notification.session_id, notification.update)
         session = self._sessions.get(notification.session_id)
         if session is not None:
             session.receive(notification)

@@ -79,15 +79,13 @@ class UpdateBuffer:
         """Wait until there is an update to take; return ``False`` if there will be none."""
         while not self._items and not self._closed:
             self._waiter = asyncio.get_running_loop().create_future()
-            try:
-                await self._waiter
-            finally:
-                self._waiter = None
+            await self._waiter
         return bool(self._items)
 
     def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
 
     def _make_room(self) -> None:
         self._since_joined += 1

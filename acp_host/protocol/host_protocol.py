@@ -69,7 +69,9 @@ class HostProtocol:
         self._client_info = client_info
         self._quirks = quirks
         self._peer = Peer(
-            serves=serves if callable(serves) else frozenset(serves).__contains__, max_message_size=max_message_size
+            serves=serves if callable(serves) else frozenset(serves).__contains__,
+            shortcut=self._read_update,
+            max_message_size=max_message_size,
         )
         self._events: list[HostEvent] = []
         self._throttle = Throttle()
@@ -190,34 +192,41 @@ class HostProtocol:
 
     # --- from JSON to wire types ------------------------------------------------------------------------------------
 
-    def _translate(self) -> None:
-        append = self._events.append
-        for event in self._peer.events():
-            if event.__class__ is NotificationReceived:
-                if event.method == SESSION_UPDATE:
-                    self._translate_update(event)
-                else:
-                    self._translate_notification(event)
-            elif event.__class__ is ResponseReceived:
-                self._translate_response(event)
-            elif event.__class__ is RequestReceived:
-                self._translate_request(event)
-            else:
-                append(event)
-
-    def _translate_update(self, event: NotificationReceived) -> None:
-        params = event.params
+    def _read_update(self, message: dict[str, Any]) -> SessionNotification | None:
+        """Read an update that is exactly as the schema has it; this is the hot path of the library."""
         try:
-            if len(params) == 2:
+            if message["method"] == SESSION_UPDATE and message["jsonrpc"] == "2.0" and "id" not in message:
+                params = message["params"]
                 session_id = params["sessionId"]
-                if session_id.__class__ is str:
-                    self._events.append(SessionNotification(session_id, self._decode_update(params["update"])))
-                    return
+                if len(params) == 2 and session_id.__class__ is str:
+                    return SessionNotification(session_id, self._decode_update(params["update"]))
         except Exception:
             pass
-        self._translate_odd_update(event)
+        return None
 
-    def _translate_odd_update(self, event: NotificationReceived) -> None:
+    def _translate(self) -> None:
+        append = self._events.append
+        events: list[Any] = self._peer.events()
+        for event in events:
+            if event.__class__ is SessionNotification:
+                append(event)
+            else:
+                self._translate_one(event)
+
+    def _translate_one(self, event: PeerEvent) -> None:
+        match event:
+            case NotificationReceived(method="session/update"):
+                self._translate_update(event)
+            case NotificationReceived():
+                self._translate_notification(event)
+            case ResponseReceived():
+                self._translate_response(event)
+            case RequestReceived():
+                self._translate_request(event)
+            case _:
+                self._events.append(event)
+
+    def _translate_update(self, event: NotificationReceived) -> None:
         """Read an update that is out of the ordinary: with further members, to be repaired, or not to be read."""
         try:
             self._events.append(self._careful(event, SessionNotification, "$.params"))

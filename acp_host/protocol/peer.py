@@ -20,6 +20,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import orjson
+
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, Throttle, excerpt
 from acp_host.errors import (
     AcpError,
@@ -57,6 +59,8 @@ class Peer:
 
     Args:
         serves: tells whether somebody will answer requests of a method; the others are answered -32601 at once.
+        shortcut: looks at each message first and returns the event for it, or ``None`` to let the rules of JSON-RPC
+            apply. For the one kind of message that comes by the ten thousand; it must not raise.
         max_message_size: longest message that is read, in bytes; a longer one is skipped with a diagnostic.
     """
 
@@ -64,9 +68,11 @@ class Peer:
         self,
         *,
         serves: Callable[[str], bool] = lambda _: True,
+        shortcut: Callable[[dict[str, Any]], Any] = lambda _: None,
         max_message_size: int = MAX_MESSAGE_SIZE,
     ) -> None:
         self._serves = serves
+        self._shortcut = shortcut
         self._framer = LineFramer(max_message_size)
         self._throttle = Throttle()
         self._ids = itertools.count()
@@ -80,8 +86,23 @@ class Peer:
 
     def receive_data(self, data: bytes) -> None:
         """Take bytes from the other side, split anywhere."""
+        append, shortcut = self._events.append, self._shortcut
+        line: Any
         for line in self._framer.feed(data):
-            self._receive_framed(line)
+            try:
+                message = orjson.loads(line)
+            except ValueError:
+                message = None
+            if message.__class__ is not dict:
+                self._receive_odd_line(line)
+                continue
+            event = shortcut(message)
+            if event is not None:
+                append(event)
+            elif message.get("id").__class__ is float:
+                self._receive_odd_line(line)  # the id may have lost digits
+            else:
+                self._receive_object(message, line)
 
     def receive_eof(self, error: AcpError | None = None) -> None:
         """Take the end of the stream: every pending call fails with what is known.
@@ -92,7 +113,7 @@ class Peer:
         if self._ended is not None:
             return
         for line in self._framer.eof():
-            self._receive_framed(line)
+            self._receive_odd_line(line)
         self._ended = Ended(error)
         cause = error or ConnectionLost("the agent closed the connection")
         calls, self._calls = self._calls, {}
@@ -177,7 +198,8 @@ class Peer:
 
     # --- one line ---------------------------------------------------------------------------------------------------
 
-    def _receive_framed(self, line: bytes | Oversized) -> None:
+    def _receive_odd_line(self, line: bytes | Oversized) -> None:
+        """Take a line with all the care that the plain ones can do without."""
         if isinstance(line, Oversized):
             text = f"a message of {line.size:,} bytes is longer than the maximum and was skipped"
             self._report(Diagnostic(DiagnosticKind.OVERSIZED, text, data=excerpt(line.head)))
@@ -196,19 +218,6 @@ class Peer:
             self._receive_object(message, line)
 
     def _receive_object(self, message: dict[str, Any], line: bytes) -> None:
-        method = message.get("method")
-        # The stream of updates takes this branch; everything else can afford to be looked at more closely.
-        if (
-            method.__class__ is str
-            and "id" not in message
-            and method != CANCEL_REQUEST
-            and message.get("jsonrpc") == "2.0"
-        ):
-            self._events.append(NotificationReceived(method, message.get("params", UNSET), line))
-        else:
-            self._receive_message(message, line)
-
-    def _receive_message(self, message: dict[str, Any], line: bytes) -> None:
         parsed = jsonrpc.classify(message)
         match parsed:
             case jsonrpc.Notification():

@@ -150,7 +150,7 @@ class StdioTransport(Transport):
             await asyncio.shield(self._starting)
         except asyncio.CancelledError:
             self._reported = True  # the receiver belongs to a start that never returned
-            await asyncio.shield(self._begin_close(gently=False))
+            await self._closed(gently=False)
             raise
         self._check_open()
 
@@ -222,13 +222,13 @@ class StdioTransport(Transport):
             self._note(f"on_stderr raised {type(error).__name__}: {error}", DiagnosticKind.HANDLER_FAILED)
 
     async def _supervise(self) -> None:
-        """Report the end of the stream. If the loop is going away instead, end the agent before it does."""
+        """Report the end of the stream. Cancelled means that the loop is going away: then the agent ends before it."""
         try:
             await self._end_of_stream()
             await self._settle()
         except asyncio.CancelledError:
-            if self._closer is None:
-                await asyncio.shield(self._begin_close(gently=False))
+            await asyncio.wait([self._begin_close(gently=False)])
+            await within(self._process.gone, _SETTLE)
             raise
         if self._closer is None:  # else it is a clean end, and the close reports it when all is done
             self._report(self._loss())
@@ -297,24 +297,41 @@ class StdioTransport(Transport):
         left, those that went into a session of their own included; if the system does not end one in time, a diagnostic
         says so. The receiver gets ``connection_lost(None)`` unless it was told of a loss before.
         """
-        await asyncio.shield(self._begin_close(gently=True))
+        await self._closed(gently=True)
+
+    async def _closed(self, *, gently: bool) -> None:
+        closer = self._begin_close(gently=gently)
+        await asyncio.wait([closer])
+        if not closer.cancelled():
+            closer.result()
 
     def _begin_close(self, *, gently: bool) -> asyncio.Task[None]:
         """Return the one task that closes; it is not the caller's, so a cancelled caller leaves it at work."""
         if self._closer is None:
             self._process.writable.set()
-            self._closer = asyncio.create_task(self._finish(gently), name=f"close {self.description}")
+            self._closer = asyncio.create_task(self._stop(gently), name=f"close {self.description}")
+            self._closer.add_done_callback(self._wind_up)
         return self._closer
 
-    async def _finish(self, gently: bool) -> None:
+    async def _stop(self, gently: bool) -> None:
         try:
             if self._starting is not None:
                 await asyncio.wait([self._starting])
-            if gently and self._tree is not None:
+            if gently and self._started and self._tree is not None:
                 await self._stop_gently(self._tree)
         finally:  # also when this task is cancelled, which means that the loop is going away
             if self._tree is not None:
                 await self._stop_now(self._tree)
+
+    def _wind_up(self, closer: asyncio.Task[None]) -> None:
+        """Make sure that the close has happened, even if its task was cancelled before its first step."""
+        self._process.abandon()
+        if self._tree is not None:
+            self._tree.kill()
+            self._tree.release()
+        if self._net is not None:
+            self._net.detach()
+        self._report(None)
 
     async def _stop_gently(self, tree: ProcessTree) -> None:
         timeouts, name = self._timeouts, f"the agent `{self.description}`"
@@ -343,22 +360,14 @@ class StdioTransport(Transport):
         return True
 
     async def _stop_now(self, tree: ProcessTree) -> None:
-        try:
-            if tree.alive():
-                self._note(f"processes of the agent `{self.description}` are killed: {_listed(tree.snapshot())}")
-                await self._kill(tree)
-            self._process.abandon()
-            if self._started:
-                await within(self._process.gone, _SETTLE)
-            if self._supervisor is not None and not self._supervisor.cancelling():
-                self._supervisor.cancel()
-                await asyncio.wait([self._supervisor])
-        finally:
-            self._process.abandon()
-            tree.release()
-            if self._net is not None:
-                self._net.detach()
-            self._report(None)
+        if tree.alive():
+            self._note(f"processes of the agent `{self.description}` are killed: {_listed(tree.snapshot())}")
+            await self._kill(tree)
+        self._process.abandon()
+        if self._supervisor is not None:
+            await within(self._process.gone, _SETTLE)
+            if not self._supervisor.cancelling():  # it has nothing to wait for any more
+                await asyncio.wait([self._supervisor], timeout=2 * _SETTLE)
 
     async def _kill(self, tree: ProcessTree) -> None:
         """Kill until nothing is left, again and again, since what is being killed may still have forked."""

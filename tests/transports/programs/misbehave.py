@@ -1,7 +1,7 @@
 """Agents that behave badly, one function each: ``python misbehave.py BEHAVIOUR [ARGUMENT…]``.
 
-A program says ``ready`` on stdout when it has got to where the test wants it; nothing here waits for a time to pass as a
-way to be in step with the test.
+A program says ``ready`` on stdout when it has got to where the test wants it; nothing here waits for a time to pass as
+a way to be in step with the test.
 """
 
 import os
@@ -138,8 +138,10 @@ def quick_launcher(behaviour, *arguments):
 
 def leaves_behind(how):
     """Ends at the end of its input, and has started something that does not."""
-    child = again("background", how)
-    child.wait() if how == "daemon" else child.stdout  # noqa: B018
+    child = again("background", how, stdout=subprocess.PIPE)
+    child.stdout.readline()  # it is where it should be
+    if how == "daemon":
+        child.wait()
     say("ready")
     until_eof()
 
@@ -152,10 +154,11 @@ def background(how):
         os.setsid()
         if how == "daemon" and os.fork():
             os._exit(0)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    say("ready")
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     for_ever()
 
 
