@@ -17,7 +17,8 @@ from acp_host.transports._ring import ByteRing, LineDecoder
 __all__ = ["AgentProcess", "within"]
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
-_PIPE_SIZE = 256 * 1024  # as much as asyncio reads at once; more would eat up what a user's pipes may hold in all
+_PIPE_SIZE = 256 * 1024  # more would eat up what a user's pipes may hold in all
+_PIECE = 32 * 1024
 _STDERR_KEPT = 64 * 1024
 
 
@@ -100,7 +101,7 @@ class AgentProcess(asyncio.SubprocessProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.SubprocessTransport, transport)
         self.pid = self._transport.get_pid()
-        _enlarge(self._transport.get_pipe_transport(_STDOUT))
+        _tune(self._transport.get_pipe_transport(_STDOUT))
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == _STDOUT:
@@ -149,8 +150,13 @@ class AgentProcess(asyncio.SubprocessProtocol):
                 self._on_stderr(line)
 
 
-def _enlarge(pipe: Any) -> None:
-    """Let stdout hold more before the agent has to wait for us, where the system has a call for it (Linux)."""
+def _tune(pipe: Any) -> None:
+    """Let the pipe hold more before the agent has to wait for us, but read it in small pieces.
+
+    What is decoded from one piece is alive at the same time. With asyncio's pieces of 256 KiB that is thousands of
+    objects, and the garbage collector goes through the whole heap for them; with these it has nothing to do.
+    """
+    pipe.max_size = _PIECE
     if sys.platform == "linux":
         import fcntl
 
