@@ -52,6 +52,9 @@ if TYPE_CHECKING:
     from acp_host.services.files import FileService
     from acp_host.services.permissions import PermissionPolicy
     from acp_host.services.terminals import TerminalService
+    from acp_host.state.notice_entries import Notice, NoticesSnapshot, NoticeState
+    from acp_host.state.notice_preferences import NoticePreferences, SeverityPreferences
+    from acp_host.state.notices import NoticeCenter
     from acp_host.transports import StdioTransport, StopTimeouts, Transport, memory_pair
     from acp_host.wire._model import UNSET
     from acp_host.wire.text import join_text, printable
@@ -82,6 +85,11 @@ __all__ = [
     "MalformedResponse",
     "MethodNotFound",
     "NotSupported",
+    "Notice",
+    "NoticeCenter",
+    "NoticePreferences",
+    "NoticeState",
+    "NoticesSnapshot",
     "Outcome",
     "OutcomeKind",
     "OutcomeUnknown",
@@ -94,6 +102,7 @@ __all__ = [
     "RequestFailed",
     "ResourceNotFound",
     "Session",
+    "SeverityPreferences",
     "StartFailed",
     "StartTimeout",
     "StartTimeouts",
@@ -129,6 +138,9 @@ _HOMES = {
     "acp_host.services.files": ("FileService",),
     "acp_host.services.permissions": ("PermissionPolicy",),
     "acp_host.services.terminals": ("TerminalService",),
+    "acp_host.state.notice_entries": ("Notice", "NoticesSnapshot", "NoticeState"),
+    "acp_host.state.notice_preferences": ("NoticePreferences", "SeverityPreferences"),
+    "acp_host.state.notices": ("NoticeCenter",),
     "acp_host.transports": ("StdioTransport", "StopTimeouts", "Transport", "memory_pair"),
     "acp_host.wire._model": ("UNSET",),
     "acp_host.wire.text": ("join_text", "printable"),

@@ -1,20 +1,33 @@
 """What was dropped, repaired or unexpected, as data: :class:`Diagnostic`.
 
-A fault of the agent that a session survives never raises; it becomes one of these. Each is small: an excerpt of the
-offending input has at most :data:`MAX_DATA` characters. This is a leaf module: every layer may use it.
+A fault of the agent that a session survives never raises; it becomes one of these. Each is small: of a text in it, on
+which an agent may have a say, at most :data:`MAX_DATA` characters are kept. This is a leaf module: every layer may use
+it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
-__all__ = ["MAX_DATA", "Diagnostic", "DiagnosticKind", "Throttle", "excerpt"]
+__all__ = ["MAX_DATA", "Diagnostic", "DiagnosticKind", "Throttle", "excerpt", "throttled"]
 
 MAX_DATA = 2048
-"""Longest excerpt of offending input that a diagnostic keeps, in characters."""
+"""Longest text that a diagnostic keeps, such as an excerpt of offending input, in characters."""
+
+
+def excerpt(raw: bytes | str) -> str:
+    """Return at most :data:`MAX_DATA` characters of ``raw``, as text, with undecodable bytes as U+FFFD."""
+    if isinstance(raw, bytes):
+        raw = raw[: 4 * MAX_DATA].decode("utf-8", "replace")
+    return raw if len(raw) <= MAX_DATA else raw[: MAX_DATA - 1] + "…"
+
+
+def _bounded(text: str | None) -> str | None:
+    return text if text is None else excerpt(text)
 
 
 class DiagnosticKind(StrEnum):
@@ -61,40 +74,55 @@ class Diagnostic:
     """
 
     kind: DiagnosticKind
-    message: str
-    path: str | None = None
-    method: str | None = None
-    session_id: str | None = None
+    message: str = field(converter=excerpt)
+    path: str | None = field(default=None, converter=_bounded)
+    method: str | None = field(default=None, converter=_bounded)
+    session_id: str | None = field(default=None, converter=_bounded)
     data: Any = None
     count: int = 1
-
-
-def excerpt(raw: bytes | str) -> str:
-    """Return at most :data:`MAX_DATA` characters of ``raw``, as text, with undecodable bytes as U+FFFD."""
-    if isinstance(raw, bytes):
-        raw = raw[: 4 * MAX_DATA].decode("utf-8", "replace")
-    return raw if len(raw) <= MAX_DATA else raw[: MAX_DATA - 1] + "…"
 
 
 class Throttle:
     """Lets the first diagnostics of each kind through, then ever fewer, so that a flood stays small.
 
     After the first :attr:`burst` of a kind, one is let through each time the number seen has doubled; its ``count``
-    says how many it stands for.
+    says how many it stands for. At most one of each kind is held back.
     """
 
     burst = 20
 
     def __init__(self) -> None:
-        self._seen: dict[DiagnosticKind, int] = {}
         self._reported: dict[DiagnosticKind, int] = {}
+        self._held: dict[DiagnosticKind, Diagnostic] = {}
 
     def admit(self, diagnostic: Diagnostic) -> Diagnostic | None:
         """Return what to report for ``diagnostic``, or ``None`` while it is held back."""
         kind = diagnostic.kind
-        seen = self._seen[kind] = self._seen.get(kind, 0) + 1
         reported = self._reported.get(kind, 0)
-        if seen > self.burst and seen < 2 * reported:
+        held = self._held.pop(kind, None)
+        if held is not None:
+            diagnostic = evolve(diagnostic, count=held.count + diagnostic.count)
+        if reported >= self.burst and diagnostic.count < reported:
+            self._held[kind] = diagnostic
             return None
-        self._reported[kind] = seen
-        return evolve(diagnostic, count=seen - reported)
+        self._reported[kind] = reported + diagnostic.count
+        return diagnostic
+
+    def flush(self) -> list[Diagnostic]:
+        """Return what is held back: the newest of each kind, standing for the others. For the end of a connection."""
+        held, self._held = list(self._held.values()), {}
+        for diagnostic in held:
+            self._reported[diagnostic.kind] += diagnostic.count
+        return held
+
+
+def throttled(report: Callable[[Diagnostic], None]) -> Callable[[Diagnostic], None]:
+    """Return ``report`` with a throttle of its own before it, for a source that an agent can make repeat itself."""
+    throttle = Throttle()
+
+    def admit(diagnostic: Diagnostic) -> None:
+        admitted = throttle.admit(diagnostic)
+        if admitted is not None:
+            report(admitted)
+
+    return admit

@@ -5,6 +5,7 @@
     AcpError
     ├── LocalError                 the caller asked for something that cannot be done; nothing was sent
     │   ├── InvalidInput           an argument is wrong (also a ValueError)
+    │   │   └── ReminderInvalid    a field of a reminder or of its policy is wrong
     │   ├── NotSupported           the agent and host did not agree on the capability this needs
     │   ├── InvalidState           the connection, session or turn is not in a state that allows this
     │   └── ConnectionClosed       this side has closed the connection
@@ -25,7 +26,8 @@
     │   ├── RequestCancelled       -32800
     │   ├── AuthRequired           -32000
     │   └── ResourceNotFound       -32002
-    └── OutcomeUnknown             a request was written, and the connection ended before its answer
+    ├── OutcomeUnknown             a request was written, and the connection ended before its answer
+    └── ReminderNotDelivered       the rung that a reminder's policy requires did not take it
 
 ``LocalError`` is the caller's fault and leaves the connection usable. ``PeerError`` and ``TransportError`` name what
 happened, to what, and what to do. Faults of an agent that a session survives are not exceptions but
@@ -54,6 +56,8 @@ __all__ = [
     "OutcomeUnknown",
     "ParseError",
     "PeerError",
+    "ReminderInvalid",
+    "ReminderNotDelivered",
     "RequestCancelled",
     "RequestFailed",
     "ResourceNotFound",
@@ -74,6 +78,20 @@ class LocalError(AcpError):
 
 class InvalidInput(LocalError, ValueError):
     """An argument is wrong; the message names it and the values that are allowed."""
+
+
+class ReminderInvalid(InvalidInput):
+    """A field of a reminder, or of the policy for one, is wrong.
+
+    Attributes:
+        field: name of the field.
+        allowed: the values that are allowed, where they can be listed; else empty.
+    """
+
+    def __init__(self, message: str, *, field: str, allowed: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.field = field
+        self.allowed = allowed
 
 
 class NotSupported(LocalError):
@@ -253,3 +271,19 @@ class OutcomeUnknown(AcpError):
         super().__init__(f"{method} was sent, but the connection ended before its answer: {cause}")
         self.method = method
         self.cause = cause
+
+
+class ReminderNotDelivered(AcpError):
+    """The rung that a reminder's policy requires cannot take it, or did not; no other rung was tried.
+
+    Attributes:
+        rung: name of the required rung.
+        reason: why it did not take the reminder.
+        reminder_id: the reminder's host-local id; ``None`` if it was refused before it had one.
+    """
+
+    def __init__(self, rung: str, reason: str, *, reminder_id: str | None = None) -> None:
+        super().__init__(f"the reminder was not delivered by {rung}, which its policy requires: {reason}")
+        self.rung = rung
+        self.reason = reason
+        self.reminder_id = reminder_id

@@ -52,6 +52,12 @@ class Quirk:
 
 QUIRKS: tuple[Quirk, ...] = (
     Quirk(
+        agent="harn",
+        kind=QuirkKind.WORKS_UNADVERTISED,
+        subject="session/remind",
+        why="older builds take reminders and do not advertise it",
+    ),
+    Quirk(
         agent="gemini-cli",
         kind=QuirkKind.MISSING_FILE_READS_EMPTY,
         why="its file tool cannot tell a missing file from a failure, so that it could never create one",

@@ -15,7 +15,9 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 
-from acp_host.errors import InvalidInput
+from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.errors import InvalidInput, RequestFailed
+from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.driver import Driver
 from acp_host.host.services import ServiceSet
 from acp_host.host.session import Opening, Session
@@ -29,7 +31,7 @@ from acp_host.wire.auth import (
     LogoutRequest,
     LogoutResponse,
 )
-from acp_host.wire.mcp import McpServer, MessageMcpNotification
+from acp_host.wire.mcp import McpServer, McpServerAcp, McpServerHttp, McpServerSse, MessageMcpNotification
 from acp_host.wire.providers import (
     DisableProviderRequest,
     DisableProviderResponse,
@@ -61,6 +63,14 @@ __all__ = ["AgentMethods"]
 _T = TypeVar("_T")
 
 
+_MCP_NEEDS = {
+    McpServerHttp: "mcpCapabilities.http",
+    McpServerSse: "mcpCapabilities.sse",
+    McpServerAcp: "mcpCapabilities.acp",
+}
+"""An agent that does not offer these leaves such a server out without a word; every agent takes the others."""
+
+
 @frozen
 class _Setup:
     """What the requests that open a session share: its roots, ``cwd`` first, and the attributes of the request."""
@@ -72,6 +82,7 @@ class _Setup:
 class AgentMethods:
     """The typed requests of a connection; a base of :class:`~acp_host.host.connection.HostConnection`."""
 
+    diagnostics: DiagnosticLog
     _driver: Driver
     _sessions: SessionTable
     _services: ServiceSet
@@ -120,7 +131,8 @@ class AgentMethods:
         """Take up a conversation again, with its history replayed as updates (``session/load``).
 
         Arguments and errors as for :meth:`new_session`. The replay belongs to no turn; most agents send it before they
-        answer, some after.
+        answer, some after. A session that is open on this connection is closed first, where the agent offers that and
+        no turn is running; the :class:`~acp_host.host.session.Session` stays the same.
         """
         setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force)
         request = LoadSessionRequest(session_id=session_id, **setup.fields)
@@ -298,6 +310,8 @@ class AgentMethods:
                 agreement.require_capability("sessionCapabilities.additionalDirectories", "additional directories")
             if system_prompt is not None:
                 agreement.require_capability("sessionCapabilities.systemPrompt", "a system prompt")
+            for capability in {_MCP_NEEDS[type(server)] for server in mcp_servers if type(server) in _MCP_NEEDS}:
+                agreement.require_capability(capability, "MCP servers of this kind")
         roots = [_absolute(cwd), *(_absolute(directory) for directory in additional_directories)]
         for root in roots:
             if not os.path.isdir(root):
@@ -331,7 +345,13 @@ class AgentMethods:
         if not force:
             self._driver.protocol.agreement.require(method)
         known = self._sessions.get(session_id)
-        session = known or self._add_session(session_id, roots, None)
+        if known is None:
+            session = self._add_session(session_id, roots, None)
+        else:
+            session = known
+            await self._let_go(session)
+            session.cwd = roots[0]
+            self._services.open_session(session_id, roots[0], roots[1:])
         try:
             session.opening = await self._driver.call(method, request, force=force)
         except BaseException:
@@ -339,6 +359,18 @@ class AgentMethods:
                 await self._forget_session(session_id)
             raise
         return session
+
+    async def _let_go(self, session: Session) -> None:
+        """Close a session that is about to be opened again: some agents else keep a process for each time."""
+        if session.current_turn is not None or not self._driver.protocol.agreement.supports("session/close"):
+            return
+        try:
+            await self._driver.call("session/close", CloseSessionRequest(session.id))
+        except RequestFailed as error:
+            text = f"the session could not be closed before it was opened again: {error}"
+            note = Diagnostic(DiagnosticKind.UNEXPECTED, text, method="session/close", session_id=session.id)
+            self.diagnostics.add(note)
+        await self._services.close_session(session.id)
 
     def _add_session(self, session_id: str, roots: Sequence[str], opening: Opening | None) -> Session:
         raise NotImplementedError

@@ -21,7 +21,7 @@ from acp_host.quirks import QUIRKS, Quirk
 from acp_host.services.files import FileService
 from acp_host.services.permissions import PermissionHandler, PermissionPolicy
 from acp_host.services.terminals import TerminalService
-from acp_host.transports import StdioTransport, Transport
+from acp_host.transports import StdioTransport, StopTimeouts, Transport
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.initialize import Implementation
 
@@ -75,6 +75,7 @@ class connect:
         client_info: name and version of the host program; ``None`` for this library's.
         start_timeouts: deadlines for the answer to ``initialize``.
         cancel_timeouts: deadlines for a cancelled turn.
+        stop_timeouts: deadlines for the steps in which the agent's processes are ended.
         on_stderr: called with each line the agent writes to stderr, e.g. to show what an installer does.
         quirks: the table of quirks in force; empty to switch them off.
         max_message_size: longest message that is read, in bytes.
@@ -103,13 +104,14 @@ class connect:
         client_info: Implementation | None = None,
         start_timeouts: StartTimeouts | None = None,
         cancel_timeouts: CancelTimeouts | None = None,
+        stop_timeouts: StopTimeouts | None = None,
         on_stderr: Callable[[str], None] | None = None,
         quirks: tuple[Quirk, ...] = QUIRKS,
         max_message_size: int = MAX_MESSAGE_SIZE,
     ) -> None:
         timeouts = start_timeouts or StartTimeouts()
         self._target = target if isinstance(target, Transport) else _argv(target)
-        self._launch: dict[str, Any] = {"cwd": cwd, "env": env, "on_stderr": on_stderr}
+        self._launch: dict[str, Any] = {"cwd": cwd, "env": env, "on_stderr": on_stderr, "timeouts": stop_timeouts}
         self._services = ServiceSet(
             files=FileService() if files is True else files or None,
             terminals=TerminalService() if terminals is True else terminals or None,

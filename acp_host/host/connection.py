@@ -12,21 +12,25 @@ from typing import Any
 
 from attrs import field, frozen
 
-from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt
+from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt, throttled
 from acp_host.errors import (
     AcpError,
     ConnectionClosed,
+    ConnectionLost,
     InvalidInput,
+    InvalidState,
     OutcomeUnknown,
     PeerError,
     StartFailed,
     StartTimeout,
+    TransportError,
 )
 from acp_host.host.agent_methods import AgentMethods
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, RequestHandler
-from acp_host.host.notices import log_notice
+from acp_host.host.notices import NoticeRouter
+from acp_host.host.scheduling import AsyncioScheduler, SystemClock
 from acp_host.host.services import ServiceHandlers, ServiceSet
 from acp_host.host.session import CancelTimeouts, Opening, Session, SessionContext
 from acp_host.host.session_table import SessionTable
@@ -39,9 +43,12 @@ from acp_host.transports import Transport
 from acp_host.wire._model import UNSET
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.initialize import Implementation
-from acp_host.wire.notices import Notice
+from acp_host.wire.text import printable
 
 __all__ = ["ConnectionOptions", "HostConnection"]
+
+_LAST_STEPS = 5.0
+"""Seconds that handlers may take to end once they have been cancelled."""
 
 NotificationHandler = Callable[[Any], None]
 
@@ -86,17 +93,28 @@ class HostConnection(AgentMethods):
         self._services = services
         self._tasks = TaskOwner()
         self._incoming = IncomingRequests(self._tasks, self.diagnostics.add)
-        self._sessions = SessionTable(self.diagnostics.add, self._receive_notice)
+        self._notices = NoticeRouter(
+            offered=options.notices,
+            agent_name=self._agent_name,
+            report=self.diagnostics.add,
+            scheduler=AsyncioScheduler(),
+            clock=SystemClock(),
+        )
+        self._sessions = SessionTable(
+            self.diagnostics.add, lambda session_id, notice: self._notices.receive(session_id, notice, None)
+        )
         self._notification_handlers: dict[str, NotificationHandler] = {}
+        self._report_notification = throttled(self.diagnostics.add)
         self._ended = asyncio.Event()
         self._end_error: AcpError | None = None
         self._closing: asyncio.Task[None] | None = None
         self._driver = Driver(transport, self._make_protocol(), self._sessions.receive, self._receive)
-        self._incoming.attach(self._driver)
+        self._incoming.attach(self._driver, self._sessions)
         self._session_context = SessionContext(
             driver=self._driver,
             incoming=self._incoming,
             report=self.diagnostics.add,
+            notices=self._notices,
             cancel_timeouts=options.cancel_timeouts,
             after_cancel=self._after_cancel,
         )
@@ -199,12 +217,13 @@ class HostConnection(AgentMethods):
             async with asyncio.timeout(self._options.start_timeout):
                 await self._driver.initialize()
         except TimeoutError:
-            error = self._start_timeout()
+            timeout = self._start_timeout()
             await self.close()
-            raise error from None
-        except OutcomeUnknown as unknown:
+            raise timeout from None
+        except (OutcomeUnknown, ConnectionLost) as error:
             await self.close()
-            raise _ended_early(self._driver.transport, unknown.cause) from unknown
+            cause = error.cause if isinstance(error, OutcomeUnknown) else error
+            raise self._ended_early(cause) from error
         except BaseException:
             await self.close()
             raise
@@ -218,7 +237,9 @@ class HostConnection(AgentMethods):
     async def _close(self) -> None:
         try:
             self._incoming.cancel_all()
-            await self._tasks.close()
+            if not await self._tasks.close(_LAST_STEPS):
+                text = f"handlers that were cancelled did not end within {_LAST_STEPS:g} s; they are left behind"
+                self.diagnostics.add(Diagnostic(DiagnosticKind.HANDLER_FAILED, text))
         finally:
             try:
                 await self._driver.transport.close()
@@ -230,10 +251,30 @@ class HostConnection(AgentMethods):
         transport = self._driver.transport
         return StartTimeout(
             f"{transport.description} did not answer initialize within {self._options.start_timeout:g} s; "
-            "it may not be an ACP agent, may need a flag to speak ACP, or may need longer to start",
+            f"it may not be an ACP agent, may need a flag to speak ACP, or may need longer to start{self._noise()}",
             exit_status=transport.exit_status,
             stderr_tail=transport.stderr_tail(),
         )
+
+    def _ended_early(self, cause: AcpError) -> AcpError:
+        """Return what to raise when the agent was lost before it answered ``initialize``."""
+        if isinstance(cause, PeerError):
+            return cause
+        transport = self._driver.transport
+        status = cause.exit_status if isinstance(cause, TransportError) else None
+        if status is not None:
+            what = f"ended before it answered initialize (exit status {status})"
+        else:
+            what = f"was lost before it answered initialize: {str(cause).splitlines()[0]}"
+        return StartFailed(
+            f"{transport.description} {what}{self._noise()}", exit_status=status, stderr_tail=transport.stderr_tail()
+        )
+
+    def _noise(self) -> str:
+        """Return what came from stdout and was no message: often a program's own word on why it does not start."""
+        lines = [str(note.data)[:200] for note in self.diagnostics if note.kind is DiagnosticKind.NOISE]
+        said = [printable(line) for line in lines[-5:]]
+        return "\n".join(["", "--- from its stdout ---", *said]) if said else ""
 
     # --- what the agent sends ---------------------------------------------------------------------------------------
 
@@ -250,18 +291,17 @@ class HostConnection(AgentMethods):
             case Ended(error):
                 self._end(error)
 
-    def _receive_notice(self, session_id: str, notice: Notice) -> None:
-        if self._options.notices:
-            log_notice(self.agreement.agent_name, notice)
-            return
-        text = "the agent sent a notice although this host does not show any"
-        self.diagnostics.add(Diagnostic(DiagnosticKind.UNEXPECTED, text, session_id=session_id, data=notice))
+    def _agent_name(self) -> str:
+        try:
+            return self.agreement.agent_name
+        except InvalidState:  # it speaks before it has answered initialize
+            return "agent"
 
     def _receive_notification(self, event: NotificationReceived) -> None:
         handler = self._notification_handlers.get(event.method)
         if handler is None:
             text = f"the agent sent {event.method}, which nobody here listens to"
-            self.diagnostics.add(
+            self._report_notification(
                 Diagnostic(DiagnosticKind.UNKNOWN_METHOD, text, method=event.method, data=excerpt(event.line))
             )
             return
@@ -269,11 +309,12 @@ class HostConnection(AgentMethods):
             handler(event.params)
         except Exception as error:
             text = f"the handler of {event.method} failed: {type(error).__name__}: {error}"
-            self.diagnostics.add(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, method=event.method))
+            self._report_notification(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, method=event.method))
 
     def _end(self, error: AcpError | None) -> None:
         self._end_error = None if isinstance(error, ConnectionClosed) else error
         self._ended.set()
+        self._incoming.cancel_all()  # nobody waits for the answers any more
         self._sessions.end()
         self.diagnostics.close()
 
@@ -290,14 +331,3 @@ class HostConnection(AgentMethods):
         self._services.open_session(session_id, roots[0], roots[1:])
         self._sessions.add(session)
         return session
-
-
-def _ended_early(transport: Transport, cause: AcpError) -> AcpError:
-    """Return what to raise when the agent ended before it answered ``initialize``."""
-    if isinstance(cause, PeerError):
-        return cause
-    return StartFailed(
-        f"{transport.description} ended before it answered initialize",
-        exit_status=transport.exit_status,
-        stderr_tail=transport.stderr_tail(),
-    )

@@ -19,7 +19,7 @@ class DiagnosticLog:
 
     Iterate for those at hand, ``async for`` for those to come (after the connection has ended the loop ends), or
     :meth:`connect` a callback.
-    Each is also logged to the logger ``acp_host.diagnostics`` at DEBUG.
+    Each is also logged to the logger ``acp_host.diagnostics`` at DEBUG, as ``diagnostic`` of the log record.
 
     Args:
         limit: how many are kept.
@@ -62,7 +62,7 @@ class DiagnosticLog:
         self._kept.append(diagnostic)
         self._total += 1
         self._arrived.set()
-        _logger.debug("%s: %s", diagnostic.kind, diagnostic.message)
+        _logger.debug("%s: %s", diagnostic.kind, diagnostic.message, extra={"diagnostic": diagnostic})
         for observer in tuple(self._observers):
             try:
                 observer(diagnostic)

@@ -8,10 +8,12 @@ application does can reorder or stall the reader.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 from collections.abc import Callable
 from typing import Any
 
-from acp_host.errors import AcpError, ConnectionClosed, TransportError
+from acp_host.errors import AcpError, ConnectionClosed, ConnectionLost, TransportError
 from acp_host.protocol.events import CallFailed, ResponseReceived
 from acp_host.protocol.host_protocol import HostEvent, HostProtocol
 from acp_host.transports import Transport
@@ -21,8 +23,7 @@ from acp_host.wire.updates import SessionNotification
 
 __all__ = ["Driver"]
 
-_LAST_WORDS = 1.0
-"""Seconds that a broken pipe waits for the transport to say how the connection ended."""
+_logger = logging.getLogger("acp_host")
 
 Done = Callable[[Any], None]
 """Called once with the result of a call, or with the :class:`~acp_host.errors.AcpError` that it ended with."""
@@ -62,10 +63,16 @@ class Driver:
     # --- calls ------------------------------------------------------------------------------------------------------
 
     def send(self, method: str, params: Any, done: Done, *, force: bool = False) -> RequestId:
-        """Send a request; ``done`` is called in the order of the messages. Raises like ``HostProtocol.request``."""
+        """Send a request; ``done`` is called in the order of the messages.
+
+        Raises:
+            AcpError: as ``HostProtocol.request``.
+            ConnectionClosed: this side is closing the connection; nothing was sent.
+            TransportError: the agent takes no more messages; nothing was sent.
+        """
         request_id = self.protocol.request(method, params, force=force)
+        self._write()
         self._calls[request_id] = done
-        self.flush()
         return request_id
 
     def notify(self, method: str, params: Any = UNSET, *, force: bool = False) -> None:
@@ -100,8 +107,8 @@ class Driver:
 
     def _send_initialize(self, done: Done) -> RequestId:
         request_id = self.protocol.initialize()
+        self._write()
         self._calls[request_id] = done
-        self.flush()
         return request_id
 
     def forget(self, request_id: RequestId) -> None:
@@ -110,9 +117,12 @@ class Driver:
 
     async def _result_of(self, start: Callable[[Done], RequestId], on_result: Callable[[Any], None]) -> Any:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        request_id = start(lambda outcome: _settle(future, outcome, on_result))
         try:
-            await self._drain(future)
+            request_id = start(lambda outcome: _settle(future, outcome, on_result))
+        except TransportError:
+            await self.transport.drain()  # raises it anew, with what is known by then about the end of the process
+            raise
+        try:
             return await future
         except asyncio.CancelledError:
             if not self.protocol.ended:
@@ -120,36 +130,32 @@ class Driver:
                 self.flush()
             raise
 
-    async def _drain(self, call: asyncio.Future[Any]) -> None:
-        """Wait until the agent has taken the request; if it takes nothing any more, the connection is over."""
-        try:
-            await self.transport.drain()
-        except ConnectionClosed:
-            pass  # the end of the connection is on its way and ends the call
-        except TransportError as error:
-            # A process that just died says more about it than its broken pipe.
-            await asyncio.wait([call], timeout=_LAST_WORDS)
-            self.connection_lost(error)
-
     # --- out --------------------------------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """Write what the protocol core wants to send."""
+        """Write what the protocol core wants to send.
+
+        What cannot be written is dropped: the end of the connection is on its way then, and ends every call. Until it
+        comes, the agent is heard; the end of a turn may be among its last words.
+        """
+        with contextlib.suppress(ConnectionClosed, TransportError):
+            self._write()
+
+    def _write(self) -> None:
         data = self.protocol.data_to_send()
         if data:
-            try:
-                self.transport.write(data)
-            except TransportError as error:
-                self.connection_lost(error)
-            except ConnectionClosed:
-                pass  # the end of the connection is on its way and ends every call
+            self.transport.write(data)
 
     # --- the transport's callbacks ----------------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
         """Take bytes from the transport."""
-        self.protocol.receive_data(data)
-        self._dispatch()
+        try:
+            self.protocol.receive_data(data)
+            self._dispatch()
+        except Exception as error:  # a fault of this library: say so and end, rather than leave everyone waiting
+            _logger.exception("reading from %s failed", self.transport.description)
+            self.connection_lost(ConnectionLost(f"this host failed to read a message: {type(error).__name__}: {error}"))
 
     def connection_lost(self, error: AcpError | None) -> None:
         """Take the end of the transport; every call fails with what is known."""

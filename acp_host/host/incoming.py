@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 import traceback
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Protocol
 
 from attrs import define
 
-from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.errors import InternalError, InvalidInput, RequestCancelled, RequestFailed
 from acp_host.host.driver import Driver
 from acp_host.host.tasks import TaskOwner
@@ -25,7 +25,7 @@ from acp_host.wire.elicitation import ElicitationCancelAction
 from acp_host.wire.ids import RequestId
 from acp_host.wire.permission import CancelledPermissionOutcome, RequestPermissionResponse
 
-__all__ = ["IncomingRequests", "RequestHandler"]
+__all__ = ["IncomingRequests", "OpenRequest", "RequestHandler"]
 
 RequestHandler = Callable[[Any], Any | Awaitable[Any]]
 """Takes the parameters (a wire type, or plain JSON for an extension); returns the result or an awaitable of it."""
@@ -38,8 +38,15 @@ _CANCELLED_ANSWERS: dict[str, Callable[[], Model]] = {
 
 
 @define(eq=False)
-class _Open:
-    """A request that is being handled."""
+class OpenRequest:
+    """A request that is being handled.
+
+    Attributes:
+        id: the agent's id.
+        method: wire method.
+        params: its parameters: a wire type, or plain JSON for an extension.
+        task: runs the handler.
+    """
 
     id: RequestId
     method: str
@@ -54,6 +61,16 @@ class _Open:
         return request_id is not UNSET and prompt_id is not None and request_id == prompt_id
 
 
+class Asking(Protocol):
+    """A session, as far as the agent's requests concern it."""
+
+    def note_request(self, request: OpenRequest) -> None:
+        """Learn that a request of the agent begins or ends, of this session or another."""
+
+    def cancels(self, request: OpenRequest) -> bool:
+        """Tell whether a request belongs to a turn of this session that is being cancelled."""
+
+
 class IncomingRequests:
     """The table of handlers, and the agent's requests that are being handled.
 
@@ -64,14 +81,16 @@ class IncomingRequests:
 
     def __init__(self, tasks: TaskOwner, report: Callable[[Diagnostic], None]) -> None:
         self._tasks = tasks
-        self._report = report
+        self._report = throttled(report)
         self._handlers: dict[str, RequestHandler] = {}
-        self._open: dict[tuple[type, RequestId], _Open] = {}
+        self._open: dict[tuple[type, RequestId], OpenRequest] = {}
         self._driver: Driver | None = None
+        self._sessions: Iterable[Asking] = ()
 
-    def attach(self, driver: Driver) -> None:
-        """Say where the answers go."""
+    def attach(self, driver: Driver, sessions: Iterable[Asking]) -> None:
+        """Say where the answers go, and whose the requests may be."""
         self._driver = driver
+        self._sessions = sessions
 
     def serve(self, method: str, handler: RequestHandler) -> None:
         """Answer requests of ``method`` with ``handler``, in place of what answered them before."""
@@ -83,10 +102,16 @@ class IncomingRequests:
 
     def receive(self, event: RequestReceived) -> None:
         """Start to handle a request."""
-        request = _Open(event.id, event.method, event.params)
+        request = OpenRequest(event.id, event.method, event.params)
         self._open[type(event.id), event.id] = request
         if not self._tasks.is_open:
             self._answer(request, RequestCancelled("the host is closing the connection"))
+            return
+        self._note_activity(request)
+        cancelled = _CANCELLED_ANSWERS.get(request.method)
+        if cancelled is not None and any(session.cancels(request) for session in self._sessions):
+            # It crossed the cancel on its way: nobody is to be asked about a turn that they have ended.
+            self._answer(request, cancelled())
             return
         request.task = self._tasks.start(self._handle(request, self._handlers[event.method]))
 
@@ -96,9 +121,9 @@ class IncomingRequests:
         if request is not None:
             self._close(request, RequestCancelled("the request was cancelled"))
 
-    def is_waiting(self, session_id: str) -> bool:
-        """Tell whether a request of a session is being handled."""
-        return any(request.concerns(session_id, None) for request in self._open.values())
+    def is_waiting(self, session_id: str, prompt_id: RequestId) -> bool:
+        """Tell whether a request of a session is being handled; arguments as for :meth:`cancel_questions`."""
+        return any(request.concerns(session_id, prompt_id) for request in self._open.values())
 
     def cancel_questions(self, session_id: str, prompt_id: RequestId) -> None:
         """Answer every open question of a session as cancelled, without writing yet; other requests go on.
@@ -118,7 +143,7 @@ class IncomingRequests:
             answer = _CANCELLED_ANSWERS.get(request.method)
             self._close(request, answer() if answer else RequestCancelled("the host is closing the connection"))
 
-    async def _handle(self, request: _Open, handler: RequestHandler) -> None:
+    async def _handle(self, request: OpenRequest, handler: RequestHandler) -> None:
         try:
             result = handler(request.params)
             if inspect.isawaitable(result):
@@ -133,10 +158,16 @@ class IncomingRequests:
             self._report_failure(request, error)
             self._answer(request, InternalError(f"the host failed to handle {request.method}"))
 
-    def _answer(self, request: _Open, answer: Any, *, write: bool = True) -> None:
+    def _note_activity(self, request: OpenRequest) -> None:
+        for session in self._sessions:
+            session.note_request(request)
+
+    def _answer(self, request: OpenRequest, answer: Any, *, write: bool = True) -> None:
         """Answer a request unless it was answered before."""
-        if self._open.pop((type(request.id), request.id), None) is not request:
+        if self._open.get((type(request.id), request.id)) is not request:
             return
+        del self._open[type(request.id), request.id]
+        self._note_activity(request)
         assert self._driver is not None
         protocol = self._driver.protocol
         if isinstance(answer, RequestFailed):
@@ -150,12 +181,12 @@ class IncomingRequests:
         if write:
             self._driver.flush()
 
-    def _close(self, request: _Open, answer: Any, *, write: bool = True) -> None:
+    def _close(self, request: OpenRequest, answer: Any, *, write: bool = True) -> None:
         self._answer(request, answer, write=write)
         if request.task is not None:
             request.task.cancel()
 
-    def _report_failure(self, request: _Open, error: Exception) -> None:
+    def _report_failure(self, request: OpenRequest, error: Exception) -> None:
         self._report(
             Diagnostic(
                 DiagnosticKind.HANDLER_FAILED,

@@ -73,7 +73,7 @@ def _block(part: Any, agreement: Agreement, cwd: str) -> ContentBlock:
             block = part
         case _:
             raise InvalidInput(f"a prompt takes text, paths, image bytes and content blocks, not {type(part).__name__}")
-    check(unstructure(block, ContentBlock), ContentBlock, "a content block of the prompt")  # type: ignore[arg-type]
+    check(unstructure(block, ContentBlock), ContentBlock, "a content block of the prompt")
     capability = _NEEDS.get(type(block))
     if capability is not None:
         agreement.require_capability(capability, f"{type(block).__name__} in a prompt")

@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 
-from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import AcpError, ConnectionClosed, InvalidInput, MalformedResponse
+from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
+from acp_host.errors import AcpError, ConnectionClosed, InvalidInput, InvalidState, MalformedResponse
 from acp_host.host.driver import Driver
-from acp_host.host.incoming import IncomingRequests
+from acp_host.host.incoming import IncomingRequests, OpenRequest
+from acp_host.host.notices import NoticeRouter
 from acp_host.host.prompt_content import PromptPart, content_blocks
 from acp_host.host.turn import PromptToSend, Turn
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
@@ -25,6 +26,7 @@ from acp_host.wire.config_options import (
     SetSessionModeResponse,
 )
 from acp_host.wire.ids import RequestId
+from acp_host.wire.notices import Notice
 from acp_host.wire.prompt import CancelNotification, PromptRequest
 from acp_host.wire.session import (
     ForkSessionResponse,
@@ -67,6 +69,7 @@ class SessionContext:
         driver: sends the requests.
         incoming: the agent's open requests.
         report: takes diagnostics.
+        notices: makes the sessions' notice centers and brings them their notices.
         cancel_timeouts: how long a cancelled turn may take to end.
         after_cancel: called with the session's id when a cancelled turn is over.
     """
@@ -74,6 +77,7 @@ class SessionContext:
     driver: Driver
     incoming: IncomingRequests
     report: Callable[[Diagnostic], None]
+    notices: NoticeRouter
     cancel_timeouts: CancelTimeouts
     after_cancel: Callable[[str], None]
 
@@ -85,23 +89,29 @@ class Session:
         id: the agent's id of the session.
         cwd: its working directory, absolute.
         opening: the agent's answer to the request that opened it; ``None`` while that is pending.
+        notices: what the agent tells the user beside the conversation: toasts and a history.
     """
 
     def __init__(self, session_id: str, cwd: str, context: SessionContext) -> None:
         self.id = session_id
         self.cwd = cwd
         self.opening: Opening | None = None
+        self.notices = context.notices.make_center(session_id)
+        self._notice_router = context.notices
         self._driver = context.driver
         self._incoming = context.incoming
         self._report = context.report
+        self._report_observer = throttled(context.report)
         self._cancel_timeouts = context.cancel_timeouts
         self._after_cancel = context.after_cancel
         self._queue: deque[Turn] = deque()
         self._current: Turn | None = None
         self._prompt_id: RequestId = None
+        self._closed = False
         self._between_turns = UpdateBuffer()
         self._observers: list[Callable[[SessionUpdate], None]] = []
         self._timer: asyncio.TimerHandle | None = None
+        self._watches_idle = False
         self._last_activity = 0.0
 
     # --- turns ------------------------------------------------------------------------------------------------------
@@ -127,9 +137,12 @@ class Session:
             InvalidInput: ``content`` is none that a prompt can take.
             NotSupported: the agent does not take a kind of content; names the capability.
             ConnectionClosed: the connection has ended.
+            InvalidState: the session was closed.
         """
         if self._driver.protocol.ended:
             raise ConnectionClosed("the prompt was not queued: the connection has ended")
+        if self._closed:
+            raise InvalidState(f"session {self.id} was closed; load or resume it to go on with it")
         if idle_timeout is not None and idle_timeout <= 0:
             raise InvalidInput(f"idle_timeout is a number of seconds above 0, not {idle_timeout!r}")
         blocks = content_blocks(content, self._driver.protocol.agreement, self.cwd)
@@ -236,30 +249,57 @@ class Session:
     def receive(self, notification: SessionNotification) -> None:
         """Take an update of this session."""
         update = notification.update
+        if update.__class__ is Notice:
+            self._notice_router.receive(self.id, update, self.notices)
         turn = self._current
         if turn is None:
             self._between_turns.push(update)
         else:
             turn.receive(update)
-            if turn.prompt.idle_timeout is not None:
+            if self._watches_idle:
                 self._note_activity()
-        for observer in self._observers:
-            self._tell(observer, update)
+        if self._observers:
+            self._tell_observers(update)
 
     def end(self) -> None:
-        """Take the end of the connection or of the session: nothing that is queued will be sent."""
+        """Take the end of the connection: nothing that is queued will be sent."""
         self._stop_timer()
+        self._drop_queue(ConnectionClosed("the prompt was not sent: the connection has ended"))
+
+    def close(self) -> None:
+        """Take the end of the session: the agent has let it go, and may never answer the prompt on the wire."""
+        self._closed = True
+        self._drop_queue(InvalidState("the prompt was not sent: the session was closed"))
+        turn = self._current
+        if turn is not None and not turn.cancel_requested:
+            turn.cancel_requested, turn.cancel_reason = True, "the session was closed"
+            self._incoming.cancel_questions(self.id, self._prompt_id)
+            self._driver.flush()
+            self._start_timer(self._cancel_timeouts.grace, self._withdraw_prompt)
+
+    def _drop_queue(self, error: AcpError) -> None:
         queue, self._queue = self._queue, deque()
         for turn in queue:
-            turn.fail(ConnectionClosed("the prompt was not sent: the connection has ended"))
+            turn.fail(error)
         self._between_turns.close()
 
-    def _tell(self, observer: Callable[[SessionUpdate], None], update: SessionUpdate) -> None:
-        try:
-            observer(update)
-        except Exception as error:
-            text = f"an observer of the session's updates failed: {type(error).__name__}: {error}"
-            self._report(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, session_id=self.id))
+    def _tell_observers(self, update: SessionUpdate) -> None:
+        for observer in tuple(self._observers):
+            try:
+                observer(update)
+            except Exception as error:
+                text = f"an observer of the session's updates failed: {type(error).__name__}: {error}"
+                self._report_observer(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, session_id=self.id))
+
+    def note_request(self, request: OpenRequest) -> None:
+        """Learn that a request of the agent begins or ends: if it belongs to the turn, the turn is not idle."""
+        if self._watches_idle and request.concerns(self.id, self._prompt_id):
+            self._note_activity()
+
+    def cancels(self, request: OpenRequest) -> bool:
+        """Tell whether a request belongs to a turn that is being cancelled."""
+        turn = self._current
+        return turn is not None and turn.cancel_requested and request.concerns(self.id, self._prompt_id)
 
     # --- the turn on the wire ---------------------------------------------------------------------------------------
 
@@ -289,7 +329,8 @@ class Session:
             turn.finish_without_reason(end)
         else:
             turn.fail(end)
-        self._send_next()
+        # Not at once: what arrived in one piece with the answer cannot be about a prompt that was not sent yet.
+        asyncio.get_running_loop().call_soon(self._send_next)
 
     def _leave(self, turn: Turn) -> None:
         self._stop_timer()
@@ -340,6 +381,7 @@ class Session:
         self._last_activity = asyncio.get_running_loop().time()
 
     def _watch_idle(self, turn: Turn) -> None:
+        self._watches_idle = turn.prompt.idle_timeout is not None
         if turn.prompt.idle_timeout is not None:
             self._note_activity()
             self._start_timer(turn.prompt.idle_timeout, self._check_idle)
@@ -349,7 +391,7 @@ class Session:
         turn = self._current
         if turn is None or turn.prompt.idle_timeout is None or turn.cancel_requested:
             return
-        if self._incoming.is_waiting(self.id):
+        if self._incoming.is_waiting(self.id, self._prompt_id):
             self._note_activity()
         silent = asyncio.get_running_loop().time() - self._last_activity
         if silent >= turn.prompt.idle_timeout:

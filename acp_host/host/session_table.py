@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.host.session import Session
 from acp_host.wire.notices import Notice
 from acp_host.wire.updates import SessionNotification
@@ -26,11 +26,11 @@ class SessionTable:
 
     Args:
         report: takes diagnostics.
-        on_notice: takes the notices of all sessions, known or not.
+        on_notice: takes notices for unknown sessions; a session takes its own.
     """
 
     def __init__(self, report: Callable[[Diagnostic], None], on_notice: Callable[[str, Notice], None]) -> None:
-        self._report = report
+        self._report = throttled(report)
         self._on_notice = on_notice
         self._sessions: dict[str, Session] = {}
         self._early: deque[SessionNotification] = deque()
@@ -83,12 +83,10 @@ class SessionTable:
         """Forget a session; its later updates are reported."""
         session = self._sessions.pop(session_id, None)
         if session is not None:
-            session.end()
+            session.close()
 
     def receive(self, notification: SessionNotification) -> None:
         """Hand an update to its session, keep it, or report it."""
-        if notification.update.__class__ is Notice:
-            self._on_notice(notification.session_id, notification.update)
         session = self._sessions.get(notification.session_id)
         if session is not None:
             session.receive(notification)
@@ -105,6 +103,8 @@ class SessionTable:
             session.end()
 
     def _report_unknown(self, notification: SessionNotification) -> None:
+        if isinstance(notification.update, Notice):
+            self._on_notice(notification.session_id, notification.update)
         kind = type(notification.update).__name__
         self._report(
             Diagnostic(

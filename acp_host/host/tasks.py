@@ -43,17 +43,24 @@ class TaskOwner:
         task.add_done_callback(self._running.discard)
         return task
 
-    async def close(self) -> None:
-        """Cancel what still runs and wait until it has ended."""
+    async def close(self, seconds: float) -> bool:
+        """Cancel what still runs and wait for its end, at most ``seconds``; tell whether all has ended."""
         self._closing.set()
-        if self._home is not None:
-            await asyncio.shield(self._home)
+        home = self._home
+        if home is not None:
+            await asyncio.wait([home], timeout=seconds)
+        if home is None or home.cancelled() or not home.done():
+            return home is None or home.done()
+        home.result()
+        return True
 
     async def _live(self, ready: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as group:
             self._group = group
             ready.set()
-            await self._closing.wait()
-            self._group = None
+            try:
+                await self._closing.wait()
+            finally:  # also when the loop is going away and cancels everything
+                self._group = None
             for task in tuple(self._running):
                 task.cancel()

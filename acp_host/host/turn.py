@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Generator
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from acp_host.errors import AcpError
 from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult, outcome_of
@@ -86,7 +86,7 @@ class Turn:
             except asyncio.CancelledError:
                 self.cancel("the task that read the turn was cancelled")
                 raise
-        await self._result
+        await self._own()
         raise StopAsyncIteration
 
     def __await__(self) -> Generator[Any, None, TurnResult]:
@@ -162,11 +162,14 @@ class Turn:
 
     def finish(self, response: PromptResponse) -> None:
         """Take the agent's answer to the prompt."""
+        outcome = outcome_of(response)
+        if self.cancel_requested and outcome.kind is OutcomeKind.CANCELLED:
+            outcome = evolve(outcome, detail=self.cancel_reason)
         self._end(
             TurnResult(
                 stop_reason=response.stop_reason,
                 text=self.text,
-                outcome=outcome_of(response),
+                outcome=outcome,
                 cancel_requested=self.cancel_requested,
                 usage=response.usage or None,
                 meta=response.meta or {},

@@ -36,7 +36,7 @@ class UpdatesSkipped:
 
 
 class UpdateBuffer:
-    """A bounded queue of updates with one consumer.
+    """A bounded queue of updates; several consumers share what is in it.
 
     Args:
         limit: how many are kept before chunks are joined and the oldest dropped.
@@ -48,14 +48,14 @@ class UpdateBuffer:
         self._skipped = 0
         self._since_joined = limit
         self._closed = False
-        self._waiter: asyncio.Future[None] | None = None
+        self._waiters: set[asyncio.Future[None]] = set()
 
     def push(self, update: SessionUpdate) -> None:
         """Add an update."""
         self._items.append(update)
         if len(self._items) > self.limit:
             self._make_room()
-        if self._waiter is not None:
+        if self._waiters:
             self._wake()
 
     def close(self) -> None:
@@ -78,14 +78,19 @@ class UpdateBuffer:
     async def wait(self) -> bool:
         """Wait until there is an update to take; return ``False`` if there will be none."""
         while not self._items and not self._closed:
-            self._waiter = asyncio.get_running_loop().create_future()
-            await self._waiter
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters.add(waiter)
+            try:
+                await waiter
+            finally:
+                self._waiters.discard(waiter)
         return bool(self._items)
 
     def _wake(self) -> None:
-        waiter, self._waiter = self._waiter, None
-        if waiter is not None and not waiter.done():
-            waiter.set_result(None)
+        waiters, self._waiters = self._waiters, set()
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
 
     def _make_room(self) -> None:
         self._since_joined += 1

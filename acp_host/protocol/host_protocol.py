@@ -10,11 +10,20 @@ Drive it from any event loop: write :meth:`HostProtocol.data_to_send`, feed :met
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from acp_host.diagnostics import Diagnostic, DiagnosticKind, Throttle, excerpt
-from acp_host.errors import AcpError, DecodeError, InvalidState, MalformedResponse, PeerError, RequestFailed
+from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt
+from acp_host.errors import (
+    AcpError,
+    DecodeError,
+    InvalidInput,
+    InvalidState,
+    MalformedResponse,
+    PeerError,
+    RequestFailed,
+)
 from acp_host.protocol.events import (
     CallFailed,
     NotificationReceived,
@@ -25,14 +34,14 @@ from acp_host.protocol.events import (
 from acp_host.protocol.negotiation import PROTOCOL_VERSION, Agreement, make_agreement
 from acp_host.protocol.peer import Peer
 from acp_host.quirks import QUIRKS, Quirk
-from acp_host.wire._model import UNSET, Model, evolve
+from acp_host.wire._model import UNSET, Model, Unknown, evolve
 from acp_host.wire.capabilities import ClientCapabilities
 from acp_host.wire.codec import Unreadable, read_exact
 from acp_host.wire.converters import check, decoder, structure_tolerant, unstructure
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.ids import RequestId
 from acp_host.wire.initialize import Implementation, InitializeRequest
-from acp_host.wire.methods import Method, agent_method, client_method
+from acp_host.wire.methods import Method, MethodKind, agent_method, client_method
 from acp_host.wire.rpc_error import ErrorCode
 from acp_host.wire.updates import SessionNotification, SessionUpdate, UnknownSessionUpdate
 
@@ -71,10 +80,9 @@ class HostProtocol:
         self._peer = Peer(
             serves=serves if callable(serves) else frozenset(serves).__contains__,
             shortcut=self._read_update,
+            translate=self._translate,
             max_message_size=max_message_size,
         )
-        self._events: list[HostEvent] = []
-        self._throttle = Throttle()
         self._initialize_id: RequestId = None
         self._agreement: Agreement | None = None
         self._decode_update = decoder(SessionUpdate)
@@ -112,19 +120,16 @@ class HostProtocol:
     # --- in ---------------------------------------------------------------------------------------------------------
 
     def receive_data(self, data: bytes) -> None:
-        """Take bytes from the agent, split anywhere."""
+        """Take bytes from the agent, split anywhere. After the end of the stream this does nothing."""
         self._peer.receive_data(data)
-        self._translate()
 
     def receive_eof(self, error: AcpError | None = None) -> None:
         """Take the end of the stream; every pending call fails. ``error`` says why, ``None`` is a clean end."""
         self._peer.receive_eof(error)
-        self._translate()
 
     def events(self) -> list[HostEvent]:
         """Return what happened since the last call, in order."""
-        events, self._events = self._events, []
-        return events
+        return self._peer.events()
 
     # --- out --------------------------------------------------------------------------------------------------------
 
@@ -137,12 +142,12 @@ class HostProtocol:
 
         Args:
             method: wire method; one that is not ACP's is an extension and is not checked.
-            params: the method's wire type; plain JSON for an extension.
+            params: the method's wire type, or plain JSON; left out where it has nothing to say.
             force: send it although its capability was not agreed.
 
         Raises:
             NotSupported: the agent does not offer what the method needs.
-            InvalidInput: ``params`` do not fit the schema; names the JSON path.
+            InvalidInput: ``params`` do not fit the schema; names the JSON path. Or the method is a notification.
             InvalidState: ``initialize`` has not been answered.
             ConnectionClosed: the connection has ended.
         """
@@ -152,7 +157,8 @@ class HostProtocol:
     def notify(self, method: str, params: Model | Any = UNSET, *, force: bool = False) -> None:
         """Send a notification; arguments and errors as for :meth:`request`."""
         self._require(method, force)
-        self._peer.send_notification(method, _to_wire(method, params, agent_method(method)))
+        entry = _method_to_send(method, MethodKind.NOTIFICATION)
+        self._peer.send_notification(method, _to_wire(params, entry and entry.params_type, method))
 
     def respond(self, request_id: RequestId, method: str, result: Model | Any) -> None:
         """Answer a request of the agent.
@@ -160,18 +166,14 @@ class HostProtocol:
         Args:
             request_id: the agent's id.
             method: wire method of the request.
-            result: the method's wire type, or ``None`` where it says nothing; plain JSON for an extension.
+            result: the method's wire type, or plain JSON; ``None`` where it has nothing to say.
 
         Raises:
             InvalidInput: the result does not fit the schema; the request still waits.
             InvalidState: no request with this id waits for an answer.
         """
-        entry = client_method(method)
-        if entry is not None and entry.result is not None:
-            members = unstructure(result, entry.result_type) if isinstance(result, Model) else result or {}
-            check(members, entry.result_type, f"the answer to {method}")
-            result = members
-        self._peer.send_result(request_id, result)
+        entry = client_method(method, MethodKind.REQUEST)
+        self._peer.send_result(request_id, _to_wire(result, entry and entry.result_type, f"the answer to {method}"))
 
     def respond_error(self, request_id: RequestId, error: RequestFailed) -> None:
         """Answer a request of the agent with an error; raises ``InvalidState`` like :meth:`respond`."""
@@ -188,7 +190,8 @@ class HostProtocol:
             agreement.require(method)
 
     def _send_request(self, method: str, params: Model | Any) -> RequestId:
-        return self._peer.send_request(method, _to_wire(method, params, agent_method(method)))
+        entry = _method_to_send(method, MethodKind.REQUEST)
+        return self._peer.send_request(method, _to_wire(params, entry and entry.params_type, method))
 
     # --- from JSON to wire types ------------------------------------------------------------------------------------
 
@@ -204,129 +207,119 @@ class HostProtocol:
             pass
         return None
 
-    def _translate(self) -> None:
-        append = self._events.append
-        events: list[Any] = self._peer.events()
-        for event in events:
-            if event.__class__ is SessionNotification:
-                append(event)
-            else:
-                self._translate_one(event)
-
-    def _translate_one(self, event: PeerEvent) -> None:
+    def _translate(self, event: PeerEvent) -> HostEvent | None:
         match event:
             case NotificationReceived(method="session/update"):
-                self._translate_update(event)
+                return self._translate_update(event)
             case NotificationReceived():
-                self._translate_notification(event)
-            case ResponseReceived():
-                self._translate_response(event)
+                return self._translate_notification(event)
             case RequestReceived():
-                self._translate_request(event)
+                return self._translate_request(event)
+            case ResponseReceived():
+                return self._translate_response(event)
             case _:
-                self._events.append(event)
+                return event
 
-    def _translate_update(self, event: NotificationReceived) -> None:
+    def _translate_update(self, event: NotificationReceived) -> SessionNotification | None:
         """Read an update that is out of the ordinary: with further members, to be repaired, or not to be read."""
         try:
-            self._events.append(self._careful(event, SessionNotification, "$.params"))
+            update: SessionNotification = self._decode(event, "params", SessionNotification)
         except DecodeError as error:
-            self._report(_malformed(event, error))
-            kept = _unreadable_update(event.params, error)
-            if kept is not None:
-                self._events.append(kept)
+            self._report_malformed(event, error)
+            return _unreadable_update(event.params, error)
+        return update
 
-    def _translate_notification(self, event: NotificationReceived) -> None:
-        entry = client_method(event.method)
+    def _translate_notification(self, event: NotificationReceived) -> NotificationReceived | None:
+        entry = client_method(event.method, MethodKind.NOTIFICATION)
         if entry is None:
-            self._events.append(event)
-            return
+            return event
         try:
-            self._events.append(evolve(event, params=self._careful(event, entry.params_type, "$.params")))
+            return evolve(event, params=self._decode(event, "params", entry.params_type))
         except DecodeError as error:
-            self._report(_malformed(event, error))
+            self._report_malformed(event, error)
+            return None
 
-    def _translate_request(self, event: RequestReceived) -> None:
-        entry = client_method(event.method)
+    def _translate_request(self, event: RequestReceived) -> RequestReceived | None:
+        entry = client_method(event.method, MethodKind.REQUEST)
         if entry is None:
-            self._events.append(event)
-            return
+            return event
         try:
-            self._events.append(evolve(event, params=self._careful(event, entry.params_type, "$.params")))
+            return evolve(event, params=self._decode(event, "params", entry.params_type))
         except DecodeError as error:
-            self._report(_malformed(event, error))
+            self._report_malformed(event, error)
             self._peer.send_error(event.id, ErrorCode.INVALID_PARAMS, f"Invalid params: {error}", {"path": error.path})
+            return None
 
-    def _translate_response(self, event: ResponseReceived) -> None:
-        entry = agent_method(event.method)
-        if entry is None or entry.result is None:
-            self._events.append(event)
-            return
-        # Void methods are answered with null, {} or an object by one agent or another.
-        value = {} if event.result is None else event.result
+    def _translate_response(self, event: ResponseReceived) -> ResponseReceived | CallFailed:
+        entry = agent_method(event.method, MethodKind.REQUEST)
+        if entry is None:
+            return event
         try:
-            result = self._careful(evolve(event, result=value), entry.result_type, "$.result")
+            result = self._decode(event, "result", entry.result_type)
             if event.id == self._initialize_id:
                 self._agreement = make_agreement(result, self._offer, self._quirks)
         except DecodeError as error:
-            failure = MalformedResponse(
-                f"the answer to {event.method} does not fit the schema: {error}", has_result=True, result=event.result
-            )
-            self._events.append(CallFailed(event.id, event.method, failure))
+            text = f"the answer to {event.method} does not fit the schema: {error}"
+            return CallFailed(event.id, event.method, MalformedResponse(text, has_result=True, result=event.result))
         except PeerError as error:
-            self._events.append(CallFailed(event.id, event.method, error))
-        else:
-            self._events.append(evolve(event, result=result))
+            return CallFailed(event.id, event.method, error)
+        return evolve(event, result=result)
 
-    def _careful(self, event: Any, hint: Any, path: str) -> Any:
-        """Decode the payload of ``event``, report its repairs, and read integers again where digits were lost."""
-        value = event.result if isinstance(event, ResponseReceived) else event.params
-        if value is UNSET:
-            value = {}
+    def _decode(self, event: Any, member: str, hint: Any) -> Any:
+        """Read the parameters or the result of ``event``, report what was repaired, and restore digits that were lost.
+
+        Nothing, ``null`` and ``{}`` are the same here: methods without a result are answered with any of them.
+        """
+        value = _or_empty(getattr(event, member), hint)
         try:
             return decoder(hint)(value)
-        except Exception:
+        except Exception:  # it is out of the ordinary, and the careful decoder says in what
             pass
-        try:
-            member = "result" if isinstance(event, ResponseReceived) else "params"
-            value = read_exact(event.line).get(member) or value
-        except Unreadable:
-            pass  # nested deeper than the standard library reads; the digits stay lost
-        typed, repairs = structure_tolerant(value, hint, path)
+        with contextlib.suppress(Unreadable):  # nested deeper than the standard library reads: the digits stay lost
+            value = _or_empty(read_exact(event.line).get(member), hint)
+        typed, repairs = structure_tolerant(value, hint, f"$.{member}")
         for repair in repairs:
-            self._report(evolve(repair, method=event.method, session_id=_session_id(value)))
+            self._peer.report(evolve(repair, method=event.method, session_id=_session_id(value)))
         return typed
 
-    def _report(self, diagnostic: Diagnostic) -> None:
-        admitted = self._throttle.admit(diagnostic)
-        if admitted is not None:
-            self._events.append(admitted)
+    def _report_malformed(self, event: NotificationReceived | RequestReceived, error: DecodeError) -> None:
+        self._peer.report(
+            Diagnostic(
+                DiagnosticKind.MALFORMED,
+                f"{event.method}: {error.problem}",
+                path=error.path,
+                method=event.method,
+                session_id=_session_id(event.params),
+                data=excerpt(event.line),
+            )
+        )
 
 
-def _to_wire(method: str, params: Any, entry: Method | None) -> Any:
-    if not isinstance(params, Model):
-        return params
-    if entry is None:
-        return unstructure(params)
-    members = unstructure(params, entry.params_type)
-    check(members, entry.params_type, method)
+def _or_empty(value: Any, hint: Any) -> Any:
+    # Where any JSON may stand, null is one.
+    return {} if value is UNSET or (value is None and hint is not Any) else value
+
+
+def _method_to_send(name: str, kind: MethodKind) -> Method | None:
+    entry = agent_method(name, kind)
+    if entry is None and agent_method(name) is not None:
+        other = "notification" if kind is MethodKind.REQUEST else "request"
+        raise InvalidInput(f"{name} is a {other}, not a {kind.value}")
+    return entry
+
+
+def _to_wire(value: Any, hint: Any, what: str) -> Any:
+    """Return what to write for parameters or a result; what has a type is held against it."""
+    members = unstructure(value, hint) if isinstance(value, Model | Unknown) else value
+    if hint is not None:
+        members = _or_empty(members, hint)
+        check(members, hint, what)
     return members
 
 
 def _session_id(params: Any) -> str | None:
     session_id = params.get("sessionId") if isinstance(params, dict) else None
     return session_id if isinstance(session_id, str) else None
-
-
-def _malformed(event: NotificationReceived | RequestReceived, error: DecodeError) -> Diagnostic:
-    return Diagnostic(
-        DiagnosticKind.MALFORMED,
-        f"{event.method}: {error.problem}",
-        path=error.path,
-        method=event.method,
-        session_id=_session_id(event.params),
-        data=excerpt(event.line),
-    )
 
 
 def _unreadable_update(params: Any, error: DecodeError) -> SessionNotification | None:

@@ -151,8 +151,10 @@ class Agreement:
             return
         entry = agent_method(method)
         capability = (entry.capability if entry else None) or method
+        quirk = self.quirk(QuirkKind.ABSENT_THOUGH_ADVERTISED, method)
+        reason = f"a known quirk ({quirk.why})" if quirk else f"it does not offer {capability}"
         raise NotSupported(
-            f"{self.agent_name} does not support {method}: it does not offer {capability}. "
+            f"{self.agent_name} does not support {method}: {reason}. "
             "Nothing was sent; pass force=True to send it all the same.",
             capability=capability,
             method=method,
@@ -174,6 +176,14 @@ class Agreement:
                 capability=f"{_AGENT_ROOT}.{capability}",
             )
 
+    def offer(self, capability: str) -> Any:
+        """Return what is offered under the wire path of a capability, as plain JSON; ``None`` where nothing is.
+
+        For extensions whose capability says more than yes or no; paths as for :meth:`supports`.
+        """
+        root = capability.partition(".")[0]
+        return self._at(capability if root in self._offers else f"{_AGENT_ROOT}.{capability}")
+
     def quirk(self, kind: QuirkKind, subject: str = "") -> Quirk | None:
         """Return the row of this kind (and subject) for this agent, or ``None``."""
         return next((quirk for quirk in self.quirks if quirk.kind is kind and quirk.subject == subject), None)
@@ -188,10 +198,14 @@ class Agreement:
 
     def _offered(self, path: str) -> bool:
         """Walk the wire form; a boolean says yes or no, an object says yes by being there."""
+        value = self._at(path)
+        return value is True or isinstance(value, Mapping)
+
+    def _at(self, path: str) -> Any:
         value: Any = self._offers
         for name in path.split("."):
             value = value.get(name) if isinstance(value, Mapping) else None
-        return value is True or isinstance(value, Mapping)
+        return value
 
 
 def make_agreement(response: InitializeResponse, offered: ClientCapabilities, quirks: tuple[Quirk, ...]) -> Agreement:

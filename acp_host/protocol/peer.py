@@ -43,8 +43,8 @@ from acp_host.protocol.events import (
 )
 from acp_host.wire import jsonrpc
 from acp_host.wire._model import UNSET
-from acp_host.wire._scan import scan_envelope
-from acp_host.wire.codec import Noise, Unreadable, encode, read
+from acp_host.wire._scan import scan_envelope, valid_id
+from acp_host.wire.codec import Noise, Unreadable, encode, read, read_exact
 from acp_host.wire.framing import MAX_MESSAGE_SIZE, LineFramer, Oversized
 from acp_host.wire.ids import RequestId
 from acp_host.wire.rpc_error import ErrorCode
@@ -61,6 +61,8 @@ class Peer:
         serves: tells whether somebody will answer requests of a method; the others are answered -32601 at once.
         shortcut: looks at each message first and returns the event for it, or ``None`` to let the rules of JSON-RPC
             apply. For the one kind of message that comes by the ten thousand; it must not raise.
+        translate: takes each other event and returns what to queue in its place, or ``None`` for nothing. It is called
+            at once: what it answers is answered before the next message is looked at.
         max_message_size: longest message that is read, in bytes; a longer one is skipped with a diagnostic.
     """
 
@@ -69,23 +71,27 @@ class Peer:
         *,
         serves: Callable[[str], bool] = lambda _: True,
         shortcut: Callable[[dict[str, Any]], Any] = lambda _: None,
+        translate: Callable[[PeerEvent], Any] = lambda event: event,
         max_message_size: int = MAX_MESSAGE_SIZE,
     ) -> None:
         self._serves = serves
         self._shortcut = shortcut
+        self._translate = translate
         self._framer = LineFramer(max_message_size)
         self._throttle = Throttle()
         self._ids = itertools.count()
         self._calls: dict[RequestId, str] = {}
         self._unanswered: dict[tuple[type, Any], RequestId] = {}
-        self._events: list[PeerEvent] = []
+        self._events: list[Any] = []
         self._output: list[bytes] = []
         self._ended: Ended | None = None
 
     # --- in ---------------------------------------------------------------------------------------------------------
 
     def receive_data(self, data: bytes) -> None:
-        """Take bytes from the other side, split anywhere."""
+        """Take bytes from the other side, split anywhere. After the end of the stream this does nothing."""
+        if self._ended is not None:
+            return
         append, shortcut = self._events.append, self._shortcut
         line: Any
         for line in self._framer.feed(data):
@@ -112,19 +118,27 @@ class Peer:
         """
         if self._ended is not None:
             return
+        self._ended = Ended(error)
         for line in self._framer.eof():
             self._receive_odd_line(line)
-        self._ended = Ended(error)
+        self._events += self._throttle.flush()
         cause = error or ConnectionLost("the agent closed the connection")
         calls, self._calls = self._calls, {}
         self._unanswered.clear()
-        self._events += [CallFailed(id, method, OutcomeUnknown(method, cause)) for id, method in calls.items()]
-        self._events.append(self._ended)
+        for request_id, method in calls.items():
+            self._emit(CallFailed(request_id, method, OutcomeUnknown(method, cause)))
+        self._emit(self._ended)
 
-    def events(self) -> list[PeerEvent]:
-        """Return what happened since the last call, in order."""
+    def events(self) -> list[Any]:
+        """Return what happened since the last call, in order: :data:`PeerEvent`, or what was made of it."""
         events, self._events = self._events, []
         return events
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        """Queue a diagnostic; of a flood of one kind ever fewer are queued."""
+        admitted = self._throttle.admit(diagnostic)
+        if admitted is not None:
+            self._events.append(admitted)
 
     @property
     def ended(self) -> bool:
@@ -198,22 +212,28 @@ class Peer:
 
     # --- one line ---------------------------------------------------------------------------------------------------
 
+    def _emit(self, event: PeerEvent) -> None:
+        translated = self._translate(event)
+        if translated is not None:
+            self._events.append(translated)
+
     def _receive_odd_line(self, line: bytes | Oversized) -> None:
         """Take a line with all the care that the plain ones can do without."""
         if isinstance(line, Oversized):
             text = f"a message of {line.size:,} bytes is longer than the maximum and was skipped"
-            self._report(Diagnostic(DiagnosticKind.OVERSIZED, text, data=excerpt(line.head)))
             envelope = scan_envelope(line.head, tail=line.tail)
-            self._fail_unread(envelope.id, envelope.method, text)
+            data = excerpt(line.head)
+            self.report(Diagnostic(DiagnosticKind.OVERSIZED, text, method=envelope.method, data=data))
+            self._fail_unread(envelope.id, text, is_response=envelope.is_response)
             return
         try:
-            message = read(line, self._report)
+            message = read(line, self.report)
         except Noise as noise:
-            self._report(Diagnostic(DiagnosticKind.NOISE, f"a line was ignored: {noise}", data=excerpt(line)))
+            self.report(Diagnostic(DiagnosticKind.NOISE, f"a line was ignored: {noise}", data=excerpt(line)))
         except Unreadable as unreadable:
             text = f"a message cannot be read: {unreadable.reason}"
-            self._report(Diagnostic(DiagnosticKind.UNREADABLE, text, method=unreadable.method, data=excerpt(line)))
-            self._fail_unread(unreadable.request_id, unreadable.method, text)
+            self.report(Diagnostic(DiagnosticKind.UNREADABLE, text, method=unreadable.method, data=excerpt(line)))
+            self._fail_unread(unreadable.request_id, text, is_response=unreadable.is_response)
         else:
             self._receive_object(message, line)
 
@@ -227,49 +247,58 @@ class Peer:
                 self._note_version(parsed)
                 self._receive_request(parsed, line)
             case jsonrpc.Response():
-                method = self._take_call(parsed.id, None)
+                method = self._take_call(parsed.id, "a result", line)
                 if method is not None:
-                    self._events.append(ResponseReceived(parsed.id, method, parsed.result, line))
+                    self._emit(ResponseReceived(parsed.id, method, parsed.result, line))
             case jsonrpc.ErrorResponse():
-                self._receive_error(parsed)
+                self._receive_error(parsed, line)
             case jsonrpc.Invalid():
                 self._receive_invalid(parsed, line)
 
     def _receive_notification(self, method: str, params: Any, line: bytes) -> None:
-        if method != CANCEL_REQUEST:
-            self._events.append(NotificationReceived(method, params, line))
-            return
-        request_id = params.get("requestId") if isinstance(params, dict) else None
+        if method == CANCEL_REQUEST:
+            self._receive_cancel(params, line)
+        else:
+            self._emit(NotificationReceived(method, params, line))
+
+    def _receive_cancel(self, params: Any, line: bytes) -> None:
+        request_id: Any = params.get("requestId", UNSET) if isinstance(params, dict) else UNSET
+        if request_id.__class__ is float:
+            request_id = _exact_request_id(line, request_id)
+        if not valid_id(request_id):
+            text = f"{CANCEL_REQUEST} does not say which request"
+            self.report(Diagnostic(DiagnosticKind.MALFORMED, text, method=CANCEL_REQUEST, data=excerpt(line)))
         # A request that was answered meanwhile is no fault of anyone: the two messages crossed.
-        if isinstance(request_id, int | str | None) and _key(request_id) in self._unanswered:
-            self._events.append(CancelRequested(request_id))
+        elif _key(request_id) in self._unanswered:
+            self._emit(CancelRequested(request_id))
 
     def _receive_request(self, request: jsonrpc.Request, line: bytes) -> None:
         request_id, method = request.id, request.method
         if _key(request_id) in self._unanswered:
-            text = f"request {request_id!r} ({method}) reuses the id of a request that is not answered yet"
-            self._report(Diagnostic(DiagnosticKind.INVALID_MESSAGE, text, method=method, data=excerpt(line)))
+            text = excerpt(f"request {request_id!r} ({method}) reuses the id of a request that is not answered yet")
+            self.report(Diagnostic(DiagnosticKind.INVALID_MESSAGE, text, method=method, data=excerpt(line)))
             self._send(jsonrpc.error_message(request_id, ErrorCode.INVALID_REQUEST, text))
             return
         self._unanswered[_key(request_id)] = request_id
         if self._serves(method):
-            self._events.append(RequestReceived(request_id, method, request.params, line))
+            self._emit(RequestReceived(request_id, method, request.params, line))
             return
-        text = f"the agent asked for {method}, which this host does not serve; it was answered -32601"
-        self._report(Diagnostic(DiagnosticKind.UNKNOWN_METHOD, text, method=method, data=excerpt(line)))
-        self.send_error(request_id, ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}", {"method": method})
+        name = excerpt(method)
+        text = f"a request for {name}, which is not served here, was answered {ErrorCode.METHOD_NOT_FOUND:d}"
+        self.report(Diagnostic(DiagnosticKind.UNKNOWN_METHOD, text, method=name, data=excerpt(line)))
+        self.send_error(request_id, ErrorCode.METHOD_NOT_FOUND, f"Method not found: {name}", {"method": name})
 
-    def _receive_error(self, response: jsonrpc.ErrorResponse) -> None:
+    def _receive_error(self, response: jsonrpc.ErrorResponse, line: bytes) -> None:
         error = response.error
         request_id: Any = response.id
-        method = self._take_call(request_id, error)
+        method = self._take_call(request_id, f"an error ({error['code']}: {error['message']})", line)
         if method is not None:
             failure = RequestFailed.from_code(error["code"], error["message"], error.get("data"), method)
-            self._events.append(CallFailed(request_id, method, failure))
+            self._emit(CallFailed(request_id, method, failure))
 
     def _receive_invalid(self, invalid: jsonrpc.Invalid, line: bytes) -> None:
         text = f"not a JSON-RPC message: {invalid.reason}"
-        self._report(Diagnostic(DiagnosticKind.INVALID_MESSAGE, text, method=invalid.method, data=excerpt(line)))
+        self.report(Diagnostic(DiagnosticKind.INVALID_MESSAGE, text, method=invalid.method, data=excerpt(line)))
         request_id: Any = invalid.id
         if invalid.looks_like_response:
             self._fail_call(request_id, invalid.reason)
@@ -281,41 +310,43 @@ class Peer:
     def _is_pending(self, request_id: Any) -> bool:
         return request_id.__class__ in (int, float) and request_id in self._calls
 
-    def _take_call(self, request_id: Any, error: dict[str, Any] | None) -> str | None:
+    def _take_call(self, request_id: Any, what: str, line: bytes) -> str | None:
         """Return the method of the pending call that a response is for, and end the call; else report the response."""
         if self._is_pending(request_id):
             return self._calls.pop(request_id)
         known = "without an id" if request_id in (None, UNSET) else f"with the unknown or used id {request_id!r}"
-        what = "a result" if error is None else f"an error ({error['code']}: {error['message']})"
-        self._report(Diagnostic(DiagnosticKind.UNKNOWN_RESPONSE, f"{what} came {known}", data=error))
+        self.report(Diagnostic(DiagnosticKind.UNKNOWN_RESPONSE, f"{what} came {known}", data=excerpt(line)))
         return None
 
     def _fail_call(self, request_id: Any, reason: str) -> None:
         if self._is_pending(request_id):
             method = self._calls.pop(request_id)
             error = MalformedResponse(f"the answer to {method} cannot be used: {reason}")
-            self._events.append(CallFailed(request_id, method, error))
+            self._emit(CallFailed(request_id, method, error))
 
-    def _fail_unread(self, request_id: Any, method: str | None, reason: str) -> None:
+    def _fail_unread(self, request_id: Any, reason: str, *, is_response: bool) -> None:
         """Do for a message that was not read what keeps anyone from waiting for it for ever."""
-        if method is None:
+        if self._ended is not None:
+            return  # it was cut off by the end of the stream, which every call is told of with more to say
+        if is_response:
             self._fail_call(request_id, reason)
         elif request_id is not UNSET:
             self._send(jsonrpc.error_message(request_id, ErrorCode.PARSE_ERROR, reason))
 
-    # --- diagnostics ------------------------------------------------------------------------------------------------
-
     def _note_version(self, message: jsonrpc.Notification | jsonrpc.Request) -> None:
         if not message.versioned:
             text = f'{message.method} came without jsonrpc: "2.0"; it was taken as if it had it'
-            self._report(Diagnostic(DiagnosticKind.INVALID_MESSAGE, text, method=message.method))
-
-    def _report(self, diagnostic: Diagnostic) -> None:
-        admitted = self._throttle.admit(diagnostic)
-        if admitted is not None:
-            self._events.append(admitted)
+            self.report(Diagnostic(DiagnosticKind.INVALID_MESSAGE, text, method=message.method))
 
 
 def _key(request_id: Any) -> tuple[type, Any]:
     """Return what a request is kept under: ``1``, ``1.0``, ``true`` and ``"1"`` are four different ids."""
     return request_id.__class__, request_id
+
+
+def _exact_request_id(line: bytes, rounded: float) -> Any:
+    """Read an id in the parameters again: it may have lost digits."""
+    try:
+        return read_exact(line)["params"]["requestId"]
+    except Unreadable:
+        return rounded

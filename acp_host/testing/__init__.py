@@ -1,0 +1,59 @@
+"""Agents for tests, of this library and of programs that use it.
+
+* :class:`ReferenceAgent` is a complete agent without a model; :class:`AgentTurn` is what its scripts work with.
+* :class:`ScriptedAgent` does exactly what a test says, right or wrong.
+* :class:`AgentSide` is the base for an agent of your own.
+* :func:`memory_pair` connects two ends inside one process.
+
+Names are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from acp_host.testing.agent_session import AgentSession
+    from acp_host.testing.agent_side import AgentSide
+    from acp_host.testing.agent_turn import AgentTurn, CommandResult, TurnCancelled
+    from acp_host.testing.builtin_script import builtin_script
+    from acp_host.testing.reference import ReferenceAgent
+    from acp_host.testing.scripted import ScriptedAgent
+    from acp_host.transports import memory_pair
+
+__all__ = [
+    "AgentSession",
+    "AgentSide",
+    "AgentTurn",
+    "CommandResult",
+    "ReferenceAgent",
+    "ScriptedAgent",
+    "TurnCancelled",
+    "builtin_script",
+    "memory_pair",
+]
+
+_HOME_OF = {
+    "AgentSession": "acp_host.testing.agent_session",
+    "AgentSide": "acp_host.testing.agent_side",
+    "AgentTurn": "acp_host.testing.agent_turn",
+    "CommandResult": "acp_host.testing.agent_turn",
+    "ReferenceAgent": "acp_host.testing.reference",
+    "ScriptedAgent": "acp_host.testing.scripted",
+    "TurnCancelled": "acp_host.testing.agent_turn",
+    "builtin_script": "acp_host.testing.builtin_script",
+    "memory_pair": "acp_host.transports",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'acp_host.testing' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

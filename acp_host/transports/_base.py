@@ -61,7 +61,8 @@ class Transport(ABC):
 
         Raises:
             ConnectionClosed: this side called :meth:`close`.
-            ConnectionLost: the other end takes no more; nothing of ``data`` was sent.
+            ConnectionLost: the other end takes no more; nothing of ``data`` was sent. The receiver's
+                ``connection_lost`` follows, at the latest when the other end has been silent for some seconds.
             InvalidState: the transport was not started.
         """
 
@@ -71,7 +72,8 @@ class Transport(ABC):
 
         Raises:
             ConnectionClosed: this side called :meth:`close`.
-            ConnectionLost: the other end takes no more; what was queued may not have reached it.
+            ConnectionLost: the other end takes no more; what was queued may not have reached it. For the rest, as for
+                :meth:`write`.
             InvalidState: the transport was not started.
         """
 

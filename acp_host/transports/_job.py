@@ -171,6 +171,10 @@ class JobGroup:
         """Return the ids of all processes in the job."""
         return set() if self._job is None else self._job.pids()
 
+    def alive(self) -> bool:
+        """Tell whether anything is in the job."""
+        return bool(self.pids())
+
     def terminate(self, members: Set[Process], first: bool) -> bool:
         """Send Ctrl+Break to the console group; tell whether that was possible."""
         if sys.platform != "win32" or self._pid is None or not first:

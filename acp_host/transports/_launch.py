@@ -61,7 +61,7 @@ class Launch:
         """
         if isinstance(argv, str | bytes):
             raise InvalidInput(f"argv must be a list of the program and its arguments, not one string: {argv!r}")
-        items = tuple(os.fspath(item) for item in argv)
+        items = tuple(item if isinstance(item, str) else _path(item) for item in argv)
         if not items or not items[0]:
             raise InvalidInput("argv must begin with a program")
         variables = dict(env or {})
@@ -152,3 +152,10 @@ class Launch:
         if os.path.dirname(program):
             return "there is no such file"
         return f"{program} is not on the PATH: is it installed?"
+
+
+def _path(item: os.PathLike[str]) -> str:
+    try:
+        return os.fspath(item)
+    except TypeError as error:
+        raise InvalidInput(f"argv must hold strings and paths: {error}") from None

@@ -39,7 +39,7 @@ class AgentProcess(asyncio.SubprocessProtocol):
         received: bytes that came from stdout so far.
         returncode: exit code, negative for a signal; ``None`` while the process runs.
         unsent: what the pipe's end cut off: the size of the message that could not be written whole, else 0.
-        stirred: set when stdout has ended or the process has exited, whichever comes first.
+        stirred: set when stdin is lost, stdout has ended or the process has exited, whichever comes first.
         exited: set when the process itself has exited; others may still hold its pipes.
         stdin_lost: set when nobody reads stdin any more.
         stdout_ended: set when nobody can write to stdout any more.
@@ -89,12 +89,13 @@ class AgentProcess(asyncio.SubprocessProtocol):
 
     def abandon(self) -> None:
         """Close all pipes at once, whoever holds their other ends."""
-        if self._transport is None:
-            return
-        pipe = self._stdin()
-        if pipe is not None and pipe.get_write_buffer_size():
-            pipe.abort()  # a plain close would wait for a reader
-        self._transport.close()
+        stdin = self._stdin()
+        if stdin is not None and stdin.get_write_buffer_size():
+            stdin.abort()  # a plain close would wait for a reader
+        for fd in (_STDIN, _STDOUT, _STDERR):
+            pipe = None if self._transport is None else self._transport.get_pipe_transport(fd)
+            if pipe is not None:
+                pipe.close()
 
     # What asyncio calls
 
@@ -116,6 +117,7 @@ class AgentProcess(asyncio.SubprocessProtocol):
             if exc is not None:
                 self.unsent = self._last_write
             self.stdin_lost.set()
+            self.stirred.set()
             self.writable.set()
         elif fd == _STDOUT:
             self.stdout_ended.set()
@@ -131,6 +133,8 @@ class AgentProcess(asyncio.SubprocessProtocol):
         self.stirred.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        if self._transport is not None:
+            self._transport.close()  # not before the process is reaped: that would lose its exit status
         self.gone.set()
 
     def pause_writing(self) -> None:
@@ -156,10 +160,12 @@ def _tune(pipe: Any) -> None:
     What is decoded from one piece is alive at the same time. With asyncio's pieces of 256 KiB that is thousands of
     objects, and the garbage collector goes through the whole heap for them; with these it has nothing to do.
     """
-    pipe.max_size = _PIECE
+    with contextlib.suppress(AttributeError):  # a loop that is not asyncio's own
+        pipe.max_size = _PIECE
     if sys.platform == "linux":
         import fcntl
 
-        # OSError: this user's limit on pipes; AttributeError: a loop that does not show its pipes.
-        with contextlib.suppress(OSError, AttributeError):
+        # OSError: this user's limit on pipes; AttributeError: a loop that does not show its pipes; ValueError: a program
+        # that ended at once, and with it the pipe.
+        with contextlib.suppress(OSError, AttributeError, ValueError):
             fcntl.fcntl(pipe.get_extra_info("pipe").fileno(), fcntl.F_SETPIPE_SZ, _PIPE_SIZE)

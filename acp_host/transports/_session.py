@@ -48,6 +48,18 @@ class SessionGroup:
         session = None if self._recycled() else self._pid
         return {pid for pid in psutil.pids() if _ask(os.getsid, pid) == session or self._marked(pid)}
 
+    def alive(self) -> bool:
+        """Tell whether the group exists, without a look at its members; a zombie counts."""
+        if self._pid is None or self._recycled():
+            return False
+        try:
+            os.killpg(self._pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return True
+
     def terminate(self, members: Set[Process], first: bool) -> bool:
         """Send SIGTERM."""
         return self._signal(signal.SIGTERM, members, first)
@@ -61,16 +73,20 @@ class SessionGroup:
         self._pid = None
 
     def _signal(self, number: int, members: Set[Process], first: bool) -> bool:
-        """Signal the group as one, so that none of it can slip away by forking, then those outside one by one."""
+        """Signal the group as one, so that none of it can slip away by forking, then those outside one by one.
+
+        No members at all means that nobody could look for them: then the group is signalled on trust.
+        """
         inside = {member for member in members if _ask(os.getpgid, member.pid) == self._pid}
         alone = members
-        if first and inside and self._pid is not None:
+        unseen = not members and not self._recycled()
+        if first and self._pid is not None and (inside or unseen):
             # EPERM: some of it changed user, or (macOS) all of it are zombies; then each is tried by itself.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._pid, number)
                 alone = members - inside
         for member in alone:
-            with contextlib.suppress(psutil.Error):
+            with contextlib.suppress(psutil.Error, OSError):
                 member.send_signal(number)
         return True
 
@@ -78,9 +94,10 @@ class SessionGroup:
         """Tell whether the leader's id names another process by now, and with it perhaps another session."""
         if self._pid is None:
             return True
-        if self._leader is not None and self._leader.is_running():
-            return False
-        return psutil.pid_exists(self._pid)
+        with contextlib.suppress(OSError):
+            if self._leader is not None and self._leader.is_running():
+                return False
+        return _ask(os.getsid, self._pid) != -1
 
     def _marked(self, pid: int) -> bool:
         if pid == os.getpid():

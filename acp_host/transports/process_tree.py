@@ -55,6 +55,7 @@ class ProcessTree:
         self._members: set[Process] = set()
         self._home = os.getpid()
         self._released = False
+        self._blind = False
 
     @property
     def spawn_options(self) -> dict[str, Any]:
@@ -94,7 +95,9 @@ class ProcessTree:
         """Tell whether any member lives. A zombie does not."""
         if self._foreign():
             return False
-        return any(self._lives(member) for member in self._members) or bool(self._find())
+        if any(self._lives(member) for member in self._members) or self._find():
+            return True
+        return self._blind and self._group.alive()
 
     def terminate(self) -> bool:
         """Ask every member to end: SIGTERM on POSIX, Ctrl+Break on Windows.
@@ -121,14 +124,18 @@ class ProcessTree:
         """Look at all processes and return the living members."""
         if self._foreign():
             return set()
-        for pid in self._group.pids():
-            with contextlib.suppress(self._psutil.NoSuchProcess):
+        try:
+            pids, self._blind = self._group.pids(), False
+        except OSError:  # no file can be opened any more: what is known must do
+            pids, self._blind = set(), True
+        for pid in pids:
+            with contextlib.suppress(self._psutil.Error, OSError):
                 self._members.add(self._psutil.Process(pid))
         seen: set[Process] = set()
         # Lower ids are mostly parents of higher ones, and one look covers all that is under a parent.
         for member in sorted(self._members, key=lambda member: member.pid):
             if member not in seen:
-                with contextlib.suppress(self._psutil.Error):
+                with contextlib.suppress(self._psutil.Error, OSError):
                     seen.update(member.children(recursive=True))
         self._members = {member for member in self._members | seen if self._lives(member)}
         return set(self._members)
@@ -140,13 +147,21 @@ class ProcessTree:
             return False
         except self._psutil.AccessDenied:
             return True
+        except OSError:  # no file can be opened any more
+            return self._exists(member.pid)
+
+    def _exists(self, pid: int) -> bool:
+        try:
+            return bool(self._psutil.pid_exists(pid))
+        except OSError:
+            return True
 
     def _send(self, send: Callable[[Set[Process], bool], bool]) -> bool:
         done: set[Process] = set()
         sent = False
         for _ in range(_ROUNDS):
             fresh = self._find() - done
-            if not fresh:
+            if not fresh and (done or sent or not self._blind):
                 break
             sent = send(fresh, not done) or sent
             done |= fresh
@@ -173,6 +188,7 @@ class _Group(Protocol):
 
     def attach(self, pid: int, leader: Process | None) -> None: ...
     def pids(self) -> Set[int]: ...
+    def alive(self) -> bool: ...
     def terminate(self, members: Set[Process], first: bool) -> bool: ...
     def kill(self, members: Set[Process], first: bool) -> bool: ...
     def release(self) -> None: ...

@@ -5,7 +5,8 @@ when it ends. Bytes go straight from the pipe to the receiver; there is no limit
 
 When is the connection lost? When stdout has ended, whatever became of the process. Many agents are a small launcher and
 the real process behind it, and the launcher may die first while the other still holds stdout: then the connection lives
-on as long as any member of the process tree does.
+on as long as any member of the process tree does. And an agent that has closed its stdin, but not its stdout, may still
+say how a turn ended; it is lost when it has been silent for :data:`_LAST_WORDS` seconds.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ _SETTLE = 0.5
 """Seconds that the end of stdout waits for the exit status and the rest of stderr, so that the error can carry them."""
 _LOOK_AGAIN = 2.0
 """Longest time between two looks at who still holds stdout after the launched process has exited, in seconds."""
+_LAST_WORDS = 5.0
+"""Seconds of silence after which an agent that takes no more messages counts as lost."""
 _ERROR_TAIL = 8 * 1024
 """Bytes of stderr that an error carries."""
 
@@ -48,7 +51,7 @@ def _seconds(instance: object, attribute: attrs.Attribute[float], value: float) 
 
 @frozen(kw_only=True)
 class StopTimeouts:
-    """How long each step of ending an agent may take, in seconds. A step of 0 is passed over.
+    """How long each step of ending an agent may take, in seconds. A step of 0 is not waited for.
 
     Attributes:
         exit: from closing stdin, for the agent to end by itself. Several agents need about 2 s to save their sessions.
@@ -239,14 +242,16 @@ class StdioTransport(Transport):
         return self._tree is not None and self._tree.alive()
 
     async def _end_of_stream(self) -> None:
-        """Wait until stdout has ended, or nobody is left who could write to it."""
-        process = self._process
+        """Wait until stdout has ended, or nobody is left who could write to it, or listens and writes to it."""
+        process, clock = self._process, asyncio.get_running_loop().time
         await process.stirred.wait()
-        pause, received = _SETTLE, process.received
+        pause, received, since = _SETTLE, process.received, clock()
         while not await within(process.stdout_ended, pause):
-            if process.received == received and not self._lives():
+            if process.received != received:
+                received, since = process.received, clock()
+            elif not self._lives() or (process.stdin_lost.is_set() and clock() - since >= _LAST_WORDS):
                 return
-            received, pause = process.received, min(2 * pause, _LOOK_AGAIN)
+            pause = min(2 * pause, _LOOK_AGAIN)
 
     async def _settle(self) -> None:
         """Wait a moment for the exit status and the rest of stderr."""
@@ -356,6 +361,7 @@ class StdioTransport(Transport):
             # Behind a launcher that was quicker, the agent may need the time. Once stdout has ended there is no agent.
             if self._process.stdout_ended.is_set() or clock() >= deadline:
                 return False
+        tree.release()  # nothing is left to look for
         await within(self._process.stdout_ended, _SETTLE)  # its last messages may still be in the pipe
         return True
 

@@ -19,8 +19,7 @@ Rules that every type follows:
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, TypeVar, cast, dataclass_transform
 
 import attrs
@@ -65,7 +64,30 @@ class Unset(enum.Enum):
 UNSET: Final = Unset.UNSET
 """The value of an optional attribute whose property was absent (``None`` means it was ``null``)."""
 
-NO_EXTRA: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class _NoExtra(Mapping[str, Any]):
+    """An empty mapping that nobody can put anything into, and of which there is one."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: str) -> Any:
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "{}"
+
+    def __reduce__(self) -> str:
+        return "NO_EXTRA"
+
+
+NO_EXTRA: Final[Mapping[str, Any]] = _NoExtra()
 """The shared, empty value of ``extra``."""
 
 
@@ -142,7 +164,7 @@ class Unknown:
     problem: str | None = None
 
 
-def evolve(value: _T, **changes: Any) -> _T:
+def evolve(value: _T, /, **changes: Any) -> _T:
     """Return a copy of a wire type with some attributes changed."""
     changed: _T = attrs.evolve(cast(Any, value), **changes)
     return changed
@@ -153,4 +175,4 @@ def wire_name(attribute: str) -> str:
     if attribute == "meta":
         return "_meta"
     head, *rest = attribute.split("_")
-    return head + "".join(part.title() for part in rest)
+    return head + "".join(part.capitalize() for part in rest)

@@ -50,11 +50,22 @@ class Envelope:
         id: verbatim, type included; ``UNSET`` if there is none, or none that may be an id.
         method: the wire method, ``None`` if there is none.
         has_result: whether there is a ``result`` or an ``error``, so that this was meant as a response.
+        has_params: whether there are ``params``, so that this was not.
     """
 
     id: RequestId | Unset = UNSET
     method: str | None = None
     has_result: bool = False
+    has_params: bool = False
+
+    @property
+    def is_response(self) -> bool:
+        """Whether a call with this id will get no better answer: it is a response, or nothing says that it is not.
+
+        Of a message that is cut off early only the id may be left. Then a call that fails is better than one that
+        waits for ever.
+        """
+        return self.method is None and (self.has_result or not self.has_params)
 
 
 def scan_envelope(raw: bytes, *, tail: bytes = b"", limit: int = SCAN_LIMIT) -> Envelope:
@@ -78,6 +89,7 @@ def scan_envelope(raw: bytes, *, tail: bytes = b"", limit: int = SCAN_LIMIT) -> 
         id=request_id if valid_id(request_id) else UNSET,
         method=method if isinstance(method, str) else None,
         has_result="result" in members or "error" in members,
+        has_params="params" in members,
     )
 
 

@@ -11,7 +11,7 @@ import functools
 import types
 import typing
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import attrs
 
@@ -150,7 +150,8 @@ def is_model(hint: Any) -> bool:
 @functools.cache
 def fields_of(cls: Any) -> tuple[Field, ...]:
     """Return the properties of a wire type in the order of its constructor's arguments."""
-    hints = typing.get_type_hints(cls, include_extras=True)
+    # Without the class's own names: an attribute called `list` would hide the type.
+    hints = typing.get_type_hints(cls, localns={}, include_extras=True)
     return tuple(
         _field(attribute, hints[attribute.name]) for attribute in attrs.fields(cls) if attribute.name != "extra"
     )
@@ -174,7 +175,7 @@ def shape_of(hint: Any) -> Shape:
         return _union(hint)
     if origin is tuple:
         return ArrayShape(shape_of(typing.get_args(hint)[0]))
-    if origin is not None and issubclass(cast(type, origin), Mapping):
+    if isinstance(origin, type) and issubclass(origin, Mapping):
         return MapShape(shape_of(typing.get_args(hint)[1]))
     return _scalar(hint)
 
@@ -200,8 +201,10 @@ def _members(hint: Any) -> tuple[Any, ...]:
 
 def _limited(hint: Any) -> Shape:
     base, *notes = typing.get_args(hint)
-    limit = next(note for note in notes if isinstance(note, Limit))
-    return IntShape(limit.minimum) if base is int else StrShape(limit.min_length)
+    limit = next((note for note in notes if isinstance(note, Limit)), Limit())
+    if base is int:
+        return IntShape(limit.minimum)
+    return StrShape(limit.min_length) if base is str else shape_of(base)
 
 
 def _union(hint: Any) -> Shape:
@@ -226,8 +229,6 @@ _SCALARS: dict[Any, Shape] = {str: StrShape(), int: IntShape(), float: FloatShap
 def _scalar(hint: Any) -> Shape:
     if isinstance(hint, type) and issubclass(hint, enum.StrEnum):
         return StrShape(vocabulary=hint)
-    if typing.get_origin(hint) is typing.Literal:
-        return StrShape()
     try:
         return _SCALARS[hint]
     except (KeyError, TypeError):

@@ -94,7 +94,7 @@ def _shape_decoder(union: ShapeUnion) -> Decoder:
         if value.__class__ is not dict:
             raise Mismatch
         for name, decoder in table:
-            if name in value:
+            if value.get(name) is not None:
                 return decoder(value)
         return unknown("", value)
 
@@ -134,7 +134,8 @@ def _model_decoder(cls: Any, tag: str | None) -> Decoder:
     """Generate ``decode(d)`` for one wire type; ``tag`` is a property that belongs to the union around it.
 
     The code reads the required properties, returns at once if there are no others (most streamed updates), then reads
-    the optional ones, and looks for unknown properties last.
+    the optional ones, and looks for unknown properties last. Its local variables begin with ``_``, so that a property
+    called ``list`` hides nothing.
     """
     names = _Names()
     fields = fields_of(cls)
@@ -145,31 +146,37 @@ def _model_decoder(cls: Any, tag: str | None) -> Decoder:
     # A dict is what JSON objects decode to; the check also keeps strings and lists out of the lookups below.
     lines = ["if d.__class__ is not dict: raise Mismatch"]
     for field in required:
-        lines += [f"{field.name} = d[{field.wire!r}]", *_value_lines(field, names)]
-    arguments = ", ".join(field.name for field in required)
-    lines.append(f"if len(d) == {len(required) + (tag is not None)}: return {construct}({arguments})")
+        lines += [f"{_local(field)} = d[{field.wire!r}]", *_value_lines(field, names)]
+    if list(fields[: len(required)]) == required:
+        arguments = ", ".join(map(_local, required))
+        lines.append(f"if len(d) == {len(required) + (tag is not None)}: return {construct}({arguments})")
     for field in optional:
-        lines.append(f"{field.name} = d.get({field.wire!r}, UNSET)")
+        lines.append(f"{_local(field)} = d.get({field.wire!r}, UNSET)")
         inner = _value_lines(field, names)
         if inner:
-            lines += [f"if {field.name} is not UNSET:", *(f"    {line}" for line in inner)]
-    call = f"{construct}({', '.join(field.name for field in fields)}"
+            lines += [f"if {_local(field)} is not UNSET:", *(f"    {line}" for line in inner)]
+    arguments = "".join(f"{_local(field)}, " for field in fields)
     superset, known_name = names.add(known.issuperset), names.add(known)
     lines += [
-        f"if {superset}(d): return {call})",
-        f"return {call}, extra={{k: v for k, v in d.items() if k not in {known_name}}})",
+        f"if {superset}(d): return {construct}({arguments})",
+        f"return {construct}({arguments}extra={{k: v for k, v in d.items() if k not in {known_name}}})",
     ]
     return _compile("d", lines, names, f"decode_{cls.__name__}")
 
 
+def _local(field: Field) -> str:
+    return f"_{field.name}"
+
+
 def _value_lines(field: Field, names: _Names) -> list[str]:
     """Return the lines that check, and where needed convert, the value in the local variable of ``field``."""
-    check = _check_lines(field.name, field.shape, names)
+    name = _local(field)
+    check = _check_lines(name, field.shape, names)
     if not check or not field.nullable:
         return check
     if isinstance(field.shape, StrShape) and len(check) == 1:
-        return [f"if {field.name}.__class__ is not str and {field.name} is not None: raise Mismatch"]
-    return [f"if {field.name} is not None:", *(f"    {line}" for line in check)]
+        return [f"if {name}.__class__ is not str and {name} is not None: raise Mismatch"]
+    return [f"if {name} is not None:", *(f"    {line}" for line in check)]
 
 
 def _check_lines(name: str, shape: Shape, names: _Names) -> list[str]:

@@ -2,7 +2,7 @@
 
 It is run over the few values that the fast decoder refuses, so it is written to be read, not to be quick. Every repair
 is a :class:`~acp_host.diagnostics.Diagnostic` with the JSON path of the value; what cannot be repaired raises
-:class:`~acp_host.errors.DecodeError` with that path.
+:class:`~acp_host.errors.DecodeError` with that path. Repairs inside of something that is then left out are not told.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from acp_host.diagnostics import Diagnostic, DiagnosticKind
+import orjson
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt
 from acp_host.errors import DecodeError
 from acp_host.wire._model import UNSET
 from acp_host.wire._shape import (
@@ -33,16 +35,26 @@ from acp_host.wire._unions import ShapeUnion, TaggedUnion, WireUnion
 __all__ = ["TolerantDecoder", "child_path"]
 
 _EXACT_LIMIT = 2.0**63
+_MAX_REPAIRS = 100
+_LONGEST_NUMBER = 128
+"""The longest integer that a message shows, in bits."""
+_LONGEST_NAME = 80
+"""How much of a member's name a path shows, in characters."""
 
 
 class TolerantDecoder:
     """One decoding of one message.
 
+    Args:
+        repair: whether to repair what may be repaired; ``False`` to find what is wrong all the same.
+
     Attributes:
-        repairs: what was repaired so far, in the order of the message.
+        repairs: what was repaired so far, in the order of the message; of a hundred the last one stands for all that
+            came after it, too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, repair: bool = True) -> None:
+        self._repairing = repair
         self.repairs: list[Diagnostic] = []
 
     def decode(self, value: Any, shape: Shape, path: str) -> Any:
@@ -59,9 +71,9 @@ class TolerantDecoder:
             case IntShape(minimum):
                 return _integer(value, minimum, path)
             case FloatShape():
-                return value if type(value) in (int, float) else _fail("a number", value, path)
+                return _number(value, path)
             case BoolShape():
-                return value if type(value) is bool else _fail("true or false", value, path)
+                return _boolean(value, path)
             case ModelShape(cls):
                 return self._object(value, cls, None, path)
             case UnionShape(union):
@@ -89,14 +101,14 @@ class TolerantDecoder:
         value, where = members[field.wire], child_path(path, field.wire)
         if value is None and field.nullable:
             return None
-        if value is None and field.default_on_null:
+        if value is None and field.default_on_null and self._repairing:
             return self._repair("null was taken as the default", field, where, value)
         try:
-            if field.skip_invalid_items:
+            if field.skip_invalid_items and self._repairing:
                 return self._valid_items(value, field.shape, where)
-            return self.decode(value, field.shape, where)
+            return self._attempt(value, field.shape, where)
         except DecodeError as error:
-            if not field.default_on_error:
+            if not (field.default_on_error and self._repairing):
                 raise
             return self._repair(f"{error.problem}; the property took its default", field, error.path, value)
 
@@ -105,10 +117,19 @@ class TolerantDecoder:
         items = []
         for index, item in enumerate(_array(value, path)):
             try:
-                items.append(self.decode(item, shape.item, child_path(path, index)))
+                items.append(self._attempt(item, shape.item, child_path(path, index)))
             except DecodeError as error:
                 self._report(f"{error.problem}; the item was left out", error.path, item)
         return tuple(items)
+
+    def _attempt(self, value: Any, shape: Shape, path: str) -> Any:
+        """Decode what may be given up: then its repairs are forgotten."""
+        before = len(self.repairs)
+        try:
+            return self.decode(value, shape, path)
+        except DecodeError:
+            del self.repairs[before:]
+            raise
 
     def _repair(self, message: str, field: Field, path: str, value: Any) -> Any:
         self._report(message, path, value)
@@ -117,12 +138,14 @@ class TolerantDecoder:
         return {} if isinstance(field.shape, MapShape) else ()
 
     def _report(self, message: str, path: str, value: Any) -> None:
-        self.repairs.append(Diagnostic(DiagnosticKind.REPAIRED, message, path=path, data=value))
+        count = 1 + (self.repairs.pop().count if len(self.repairs) == _MAX_REPAIRS else 0)
+        repair = Diagnostic(DiagnosticKind.REPAIRED, message, path=path, data=_sample(value), count=count)
+        self.repairs.append(repair)
 
     def _union(self, value: Any, union: WireUnion, path: str) -> Any:
         members = _mapping(value, path)
         if isinstance(union, ShapeUnion):
-            cls = next((cls for name, cls in union.by_property.items() if name in members), None)
+            cls = next((cls for name, cls in union.by_property.items() if members.get(name) is not None), None)
             return union.unknown("", members) if cls is None else self._object(members, cls, None, path)
         return self._tagged(members, union, path)
 
@@ -138,23 +161,37 @@ class TolerantDecoder:
     def _choice(self, value: Any, options: tuple[Shape, ...], nullable: bool, path: str) -> Any:
         if nullable and value is None:
             return None
+        inside: DecodeError | None = None
         for option in options:
             try:
-                return self.decode(value, option, path)
-            except DecodeError:
-                continue
-        return _fail("a value of another type", value, path)
+                return self._attempt(value, option, path)
+            except DecodeError as error:
+                inside = error if error.path != path else inside
+        if inside is not None:
+            raise inside  # of the right kind, and something in it is wrong
+        raise _unexpected(" or ".join(_WANTED.get(type(option), "an object") for option in options), value, path)
 
 
 def child_path(path: str, key: str | int) -> str:
-    """Return the JSON path of a member of the value at ``path``."""
+    """Return the JSON path of a member of the value at ``path``; a very long name is cut off."""
     if isinstance(key, int):
         return f"{path}[{key}]"
+    if len(key) > _LONGEST_NAME:
+        key = f"{key[:_LONGEST_NAME]}…"
     return f"{path}.{key}" if re.fullmatch(r"\w+", key) else f"{path}[{key!r}]"
 
 
-def _fail(wanted: str, value: Any, path: str) -> Any:
-    raise DecodeError(f"expected {wanted}, got {_describe(value)}", path)
+_WANTED: dict[type[Any], str] = {
+    StrShape: "a string",
+    IntShape: "an integer",
+    FloatShape: "a number",
+    BoolShape: "true or false",
+    ArrayShape: "an array",
+}
+
+
+def _unexpected(wanted: str, value: Any, path: str) -> DecodeError:
+    return DecodeError(f"expected {wanted}, got {_describe(value)}", path)
 
 
 def _describe(value: Any) -> str:
@@ -164,21 +201,40 @@ def _describe(value: Any) -> str:
         case bool():
             return "true" if value else "false"
         case int() | float():
-            return f"the number {value!r:.40}"
+            return _describe_number(value)
         case str():
             return "a string"
         case list():
             return "an array"
-        case _:
+        case dict():
             return "an object"
+        case _:
+            return f"a value of type {type(value).__name__}"
+
+
+def _describe_number(value: float) -> str:
+    # Python refuses to write integers of thousands of digits, and nobody wants to read them.
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        return f"a number of {value.bit_length()} bits"
+    return f"the number {value!r}"
+
+
+def _sample(value: Any) -> Any:
+    """Return a value for a diagnostic: a scalar as it is, anything else as JSON, and never at length."""
+    if isinstance(value, list | dict):
+        try:
+            value = orjson.dumps(value)
+        except TypeError:  # too deep, or half a character somewhere
+            return _describe(value)
+    return excerpt(value) if isinstance(value, str | bytes) else value
 
 
 def _string(value: Any, min_length: int | None, path: str) -> str:
     if type(value) is not str:
-        _fail("a string", value, path)
+        raise _unexpected("a string", value, path)
     if min_length and len(value) < min_length:
         raise DecodeError(f"expected a string of at least {min_length} characters, got {len(value)}", path)
-    return str(value)
+    return value
 
 
 def _integer(value: Any, minimum: int | None, path: str) -> int:
@@ -186,15 +242,31 @@ def _integer(value: Any, minimum: int | None, path: str) -> int:
     if type(value) is float and value.is_integer() and abs(value) < _EXACT_LIMIT:
         value = int(value)
     if type(value) is not int:
-        _fail("an integer", value, path)
+        raise _unexpected("an integer", value, path)
     if minimum is not None and value < minimum:
-        raise DecodeError(f"expected an integer of at least {minimum}, got {value}", path)
-    return int(value)
+        raise DecodeError(f"expected an integer of at least {minimum}, got {_describe_number(value)}", path)
+    return value
+
+
+def _number(value: Any, path: str) -> float:
+    if type(value) is not float and type(value) is not int:
+        raise _unexpected("a number", value, path)
+    return value
+
+
+def _boolean(value: Any, path: str) -> bool:
+    if type(value) is not bool:
+        raise _unexpected("true or false", value, path)
+    return value
 
 
 def _array(value: Any, path: str) -> list[Any]:
-    return value if type(value) is list else _fail("an array", value, path)
+    if type(value) is not list:
+        raise _unexpected("an array", value, path)
+    return value
 
 
 def _mapping(value: Any, path: str) -> dict[str, Any]:
-    return value if type(value) is dict else _fail("an object", value, path)
+    if type(value) is not dict:
+        raise _unexpected("an object", value, path)
+    return value

@@ -57,7 +57,7 @@ class Unreadable(Exception):
         reason: what is wrong with it.
         request_id: the message's id, ``UNSET`` where none was found.
         method: its wire method, ``None`` where none was found. A request has both.
-        is_response: it has a ``result`` or an ``error`` and no method: a call with this id will get no better answer.
+        is_response: a call with this id will get no better answer; see :class:`acp_host.wire._scan.Envelope`.
     """
 
     def __init__(self, reason: str, line: bytes) -> None:
@@ -66,7 +66,7 @@ class Unreadable(Exception):
         self.reason = reason
         self.request_id: RequestId | Unset = envelope.id
         self.method = envelope.method
-        self.is_response = envelope.has_result and envelope.method is None
+        self.is_response = envelope.is_response
 
 
 def read(line: bytes, report: Callable[[Diagnostic], None]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ An application that defines wire types of its own (an extension's, say) gets bot
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,7 +19,7 @@ import cattrs
 from acp_host.diagnostics import Diagnostic
 from acp_host.errors import DecodeError, InvalidInput
 from acp_host.wire._encode import encoder_of
-from acp_host.wire._model import Model
+from acp_host.wire._model import Model, Unknown
 from acp_host.wire._shape import UnionShape, is_model, shape_of
 from acp_host.wire._strict import strict_decoder
 from acp_host.wire._tolerant import TolerantDecoder
@@ -48,12 +49,18 @@ def _unstructure_hook(hint: Any) -> Callable[[Any], Any]:
 
 
 def _careful_hook(hint: Any) -> Callable[[Any, Any], Any]:
-    return lambda value, _: TolerantDecoder().decode(value, shape_of(hint), "$")
+    shape, nullable = shape_of(hint), _is_nullable(hint)
+    return lambda value, _: None if nullable and value is None else TolerantDecoder().decode(value, shape, "$")
 
 
 def _strict_hook(hint: Any) -> Callable[[Any, Any], Any]:
-    decode = strict_decoder(shape_of(hint))
-    return lambda value, _: decode(value)
+    decode, nullable = strict_decoder(shape_of(hint)), _is_nullable(hint)
+    return lambda value, _: None if nullable and value is None else decode(value)
+
+
+def _is_nullable(hint: Any) -> bool:
+    # To cattrs, a union of several classes and null is one type: its hooks meet the nulls too.
+    return type(None) in typing.get_args(hint)
 
 
 def _converter(structure_hook: Callable[[Any], Callable[[Any, Any], Any]], *, detailed: bool) -> cattrs.Converter:
@@ -100,15 +107,14 @@ def structure_tolerant(value: Any, hint: Any, path: str = "$") -> tuple[Any, lis
     return reader.decode(value, shape_of(hint), path), reader.repairs
 
 
-def unstructure(value: Model, as_type: Any = None) -> dict[str, Any]:
-    """Return a wire type as a plain JSON object.
+def unstructure(value: Model | Unknown, as_type: Any = None) -> dict[str, Any]:
+    """Return a wire type as a plain JSON object; whether it fits the schema is for :func:`check` to say.
 
     Args:
-        value: an instance of a wire type.
+        value: an instance of a wire type, or what was kept of one that is not known.
         as_type: the union it is a member of, so that its tag is written; ``None`` for its own type.
     """
-    hint: Any = as_type or type(value)
-    encode = encoder_of(shape_of(hint))
+    encode = encoder_of(shape_of(as_type or Model))
     assert encode is not None
     members: dict[str, Any] = encode(value)
     return members
@@ -120,12 +126,13 @@ def check(value: Mapping[str, Any], hint: Any, what: str) -> None:
     Raises:
         InvalidInput: it does not fit; names ``what`` and the JSON path.
     """
+    shape = shape_of(hint)
     try:
-        strict_decoder(shape_of(hint))(value)
+        strict_decoder(shape)(value)
+        return
     except Exception:  # the fast decoder raises whatever it trips over; the careful one says what is wrong
-        try:
-            _, repairs = structure_tolerant(value, hint)
-        except DecodeError as error:
-            raise InvalidInput(f"{what}: {error}") from None
-        if repairs:
-            raise InvalidInput(f"{what}: {repairs[0].message} at {repairs[0].path}") from None
+        pass
+    try:
+        TolerantDecoder(repair=False).decode(value, shape, "$")
+    except DecodeError as error:
+        raise InvalidInput(f"{what}: {error}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import os
 import sys
@@ -30,12 +31,14 @@ class Recorder:
         self.data = bytearray()
         self.chunks: list[bytes] = []
         self.ends: list[TransportError | None] = []
+        self.on_data: Callable[[], None] = lambda: None
         self._changed = asyncio.Event()
 
     def data_received(self, data: bytes) -> None:
         assert not self.ends, "data after the end"
         self.data += data
         self.chunks.append(data)
+        self.on_data()
         self._changed.set()
 
     def connection_lost(self, error: TransportError | None) -> None:
@@ -87,7 +90,7 @@ class Agents:
 
     def launch(self, command: Any, **options: Any) -> StdioTransport:
         options["env"] = {**options.get("env", {}), TAG: self.tag}
-        options.setdefault("timeouts", StopTimeouts(exit=0.2, terminate=0.2, kill=5))
+        options.setdefault("timeouts", StopTimeouts(exit=0.1, terminate=0.1, kill=5))
         options.setdefault("on_diagnostic", self.notes.append)
         transport = StdioTransport(command, **options)
         self.made.append(transport)
@@ -118,12 +121,35 @@ async def agents() -> AsyncIterator[Agents]:
     yield made
     for transport in made.made:
         await transport.close()
-    assert made.living() == []
+    left = made.living()
+    for process in left:
+        process.kill()
+    assert left == []
     assert psutil.Process().children() == []  # zombies are in this list too
     assert {task for task in asyncio.all_tasks() if not task.done()} <= tasks | {asyncio.current_task()}
     if len(open_files()) != len(before):
         gc.collect()  # something else in this process may have waited for it
     assert len(open_files()) == len(before)
+
+
+@pytest.fixture
+def no_files() -> Callable[[], Any]:
+    """A context in which this process can open no more files."""
+
+    @contextlib.contextmanager
+    def limited() -> Iterator[None]:
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        probe = os.open(os.devnull, os.O_RDONLY)
+        os.close(probe)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (probe, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    return limited
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -78,6 +79,24 @@ async def test_one_seen_before_is_found_after_its_parents_end(launch: Launch) ->
 
 
 @posix
+async def test_one_of_the_group_is_found_though_never_seen_before(launch: Launch) -> None:
+    tree, process = launch("leaves_behind", "group", mark=False)
+    process.kill()
+    process.wait()
+    assert len(tree.snapshot()) == 1
+    tree.kill()
+    assert await wait_until_gone(tree, 10)
+
+
+@posix
+def test_one_of_the_group_is_signalled_once(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree, process = launch("deaf")
+    monkeypatch.setattr(psutil.Process, "send_signal", lambda self, number: pytest.fail("signalled alone too"))
+    tree.terminate()
+    assert process.wait() == -signal.SIGTERM
+
+
+@posix
 async def test_a_daemon_is_found_by_its_mark(launch: Launch) -> None:
     tree, process = launch("leaves_behind", "daemon")
     process.kill()
@@ -107,9 +126,8 @@ async def test_waiting_is_bounded(launch: Launch) -> None:
 @posix
 def test_a_zombie_is_not_alive(launch: Launch) -> None:
     tree, process = launch("fail", "0")
-    psutil.wait_procs([psutil.Process(process.pid)], timeout=0)
-    while psutil.Process(process.pid).status() != psutil.STATUS_ZOMBIE:
-        os.sched_yield()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert psutil.Process(process.pid).status() == psutil.STATUS_ZOMBIE
     assert not tree.alive()
     assert tree.snapshot() == frozenset()
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs us
 
 
 async def test_bytes_arrive_as_they_were_sent(agents: Any) -> None:
-    transport, recorder = await agents.start("echo")
+    transport, recorder = await agents.start("echo", timeouts=StopTimeouts(exit=30))
     sent = bytes(range(256)) * 1000
     for start in range(0, len(sent), 1000):
         transport.write(sent[start : start + 1000])
@@ -135,7 +135,7 @@ async def test_arguments_never_meet_a_shell(agents: Any, recorder: Any) -> None:
     ],
 )
 def test_what_can_never_be_launched_is_refused_at_once(argv: Any, env: Any) -> None:
-    with pytest.raises((InvalidInput, TypeError)):
+    with pytest.raises(InvalidInput):
         StdioTransport(argv, env=env)
 
 
@@ -194,6 +194,13 @@ async def test_a_file_that_is_no_program(
         path.write_text(content)
         path.chmod(mode)
     assert hint in await failure(agents.launch([path]), recorder)
+
+
+async def test_no_file_can_be_opened(agents: Any, recorder: Any, no_files: Any) -> None:
+    transport = agents.transport("echo")
+    with no_files():
+        message = await failure(transport, recorder)
+    assert "too many files open" in message
 
 
 @pytest.mark.parametrize("error", [NotImplementedError(), RuntimeError("no child watcher")])
@@ -299,10 +306,12 @@ async def test_backpressure_and_a_bounded_close(agents: Any) -> None:
         await asyncio.sleep(0)
     assert not waiting.done()
     started = time.monotonic()
-    await transport.close()
-    assert time.monotonic() - started < 3
+    closing = asyncio.create_task(transport.close())
     with pytest.raises(ConnectionClosed):
         await waiting
+    assert agents.living(), "whoever waits for the agent to read learns at once that it will not"
+    await closing
+    assert time.monotonic() - started < 3
     assert recorder.ends == [None]
 
 

@@ -14,10 +14,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from acp_host.errors import ConnectionLost
-from acp_host.transports import StopTimeouts
+from acp_host.transports import StopTimeouts, stdio
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs use POSIX signals")
 
@@ -26,10 +27,11 @@ LONG = StopTimeouts(exit=30, terminate=30, kill=30)
 
 
 async def test_an_agent_ends_by_itself_and_is_heard_to_the_end(agents: Any) -> None:
-    transport, recorder = await agents.start("linger", "last words", timeouts=LONG)
+    transport, recorder = await agents.start("linger", "300000", timeouts=LONG)
     await recorder.says("ready")
+    recorder.on_data = lambda: time.sleep(0.02)  # the agent is gone long before the pipe is empty
     await transport.close()
-    assert recorder.data.endswith(b"last words\n")
+    assert recorder.data == b"ready\n" + b"x" * 300_000
     assert recorder.ends == [None]
     assert transport.exit_status == 0
     assert agents.notes == []
@@ -59,12 +61,12 @@ async def test_an_agent_that_ignores_sigterm_is_killed(agents: Any) -> None:
     await recorder.says("ready")
     started = time.monotonic()
     await transport.close()
-    assert 0.4 <= time.monotonic() - started < 4
+    assert 0.2 <= time.monotonic() - started < 4
     assert transport.exit_status == -signal.SIGKILL
     assert agents.says(f"are killed: {transport.pid}")
 
 
-async def test_steps_of_zero_are_passed_over(agents: Any) -> None:
+async def test_steps_of_zero_are_not_waited_for(agents: Any) -> None:
     timeouts = StopTimeouts(exit=0, terminate=0, kill=5)
     transport, recorder = await agents.start("stubborn", timeouts=timeouts)
     await recorder.says("ready")
@@ -80,6 +82,14 @@ async def test_a_stopped_agent_is_ended(agents: Any) -> None:
     assert transport.exit_status == -signal.SIGKILL
 
 
+async def test_an_agent_is_ended_when_no_file_can_be_opened(agents: Any, no_files: Any) -> None:
+    transport, recorder = await agents.start("launcher", "stubborn")
+    await recorder.says("ready")
+    with no_files():
+        await transport.close()
+    assert agents.living() == []
+
+
 # Launchers
 
 
@@ -91,13 +101,21 @@ async def test_the_agent_behind_a_launcher_is_ended_too(agents: Any) -> None:
     assert agents.living() == []
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shortens the time that it takes to find out that nobody is left."""
+    monkeypatch.setattr(stdio, "_SETTLE", 0.05)
+    monkeypatch.setattr(stdio, "_LOOK_AGAIN", 0.05)
+
+
+@pytest.mark.usefixtures("impatient")
 async def test_the_connection_outlives_a_launcher_that_ends_first(agents: Any) -> None:
     transport, recorder = await agents.start("quick_launcher", "echo", timeouts=LONG)
     transport.write(b"hello")
     await recorder.says("hello")
     await until(lambda: transport.exit_status == 0)
     with pytest.raises(TimeoutError):
-        async with asyncio.timeout(1.2):  # longer than it takes to find out that nobody is left
+        async with asyncio.timeout(0.5):
             await recorder.end()
     transport.write(b"again")
     await recorder.says("again")
@@ -129,6 +147,7 @@ async def test_a_close_reaches_an_agent_whose_launcher_has_ended(agents: Any) ->
     assert agents.living() == []
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_stdout_held_by_nobody_of_the_tree(agents: Any, tmp_path: Path) -> None:
     """Another process may get hold of the pipe's end. The agent is gone all the same, and that is said."""
     transport, recorder = await agents.start("deaf")
@@ -144,7 +163,43 @@ async def test_stdout_held_by_nobody_of_the_tree(agents: Any, tmp_path: Path) ->
         os.close(holder)
 
 
+async def test_stdin_held_by_nobody_of_the_tree(agents: Any) -> None:
+    """What is queued for an agent that is gone cannot be written; that must not keep the pipe open."""
+    files = len(os.listdir("/proc/self/fd"))
+    transport, recorder = await agents.start("deaf")
+    await recorder.says("ready")
+    holder = os.open(f"/proc/{transport.pid}/fd/0", os.O_RDONLY)
+    try:
+        transport.write(b"x" * 1_000_000)
+        await transport.close()
+        assert len(os.listdir("/proc/self/fd")) == files + 1
+    finally:
+        os.close(holder)
+
+
+async def test_an_agent_that_is_gone_is_not_looked_for(agents: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its process id may belong to somebody else when the application gets round to closing."""
+    transport, recorder = await agents.start("fail", "1")
+    await recorder.end()
+    await asyncio.sleep(0)
+
+    def looks(self: Any) -> frozenset[int]:
+        raise AssertionError("looked for members")
+
+    monkeypatch.setattr("acp_host.transports._session.SessionGroup.pids", looks)
+    await transport.close()
+
+
 # What agents leave behind
+
+
+async def test_one_that_hides_is_known_by_its_parent_before_that_is_gone(agents: Any) -> None:
+    transport, recorder = await agents.start("leaves_behind", "hidden", timeouts=StopTimeouts(exit=30, terminate=0.1))
+    await recorder.until(lambda: recorder.data.endswith(b"\n"))
+    hidden = psutil.Process(int(recorder.data.split()[1]))
+    await transport.close()
+    assert transport.exit_status == 0
+    assert not hidden.is_running() or hidden.status() == psutil.STATUS_ZOMBIE
 
 
 @pytest.mark.parametrize("how", ["group", "session", "daemon"])
@@ -255,7 +310,8 @@ async def test_the_closing_task_itself_cancelled_kills_at_once(agents: Any, dela
     [closer] = [task for task in asyncio.all_tasks() if task.get_name().startswith("close ")]
     closer.cancel()
     await waiting
-    await until(lambda: agents.living() == [])
+    await until(lambda: not any(task.get_name().startswith("watch ") for task in asyncio.all_tasks()))
+    assert agents.living() == []
     assert recorder.ends == [None]
 
 

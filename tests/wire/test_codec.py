@@ -132,7 +132,8 @@ UNREADABLE: dict[str, tuple[bytes, object, str | None, bool]] = {
     "undefined": (b'{"id":7,"result":undefined}', 7, None, True),
     "a leading zero": (b'{"id":7,"result":01}', 7, None, True),
     "invalid UTF-8, and cut off": (b'{"id":7,"method":"\xff","params":{', 7, "\ufffd", False),
-    "nothing to go by": (b'{"a":', UNSET, None, False),
+    "a request without its method": (b'{"id":7,"params":{"a":"b', 7, None, False),
+    "nothing to go by": (b'{"a":', UNSET, None, True),
 }
 
 

@@ -15,7 +15,7 @@ from acp_host.wire._scan import Envelope, scan_envelope, valid_id
 DEEP = b"[" * 100_000
 
 CASES: dict[str, tuple[bytes, Envelope]] = {
-    "a request": (b'{"jsonrpc":"2.0","id":7,"method":"a/b","params":{}}', Envelope(7, "a/b")),
+    "a request": (b'{"jsonrpc":"2.0","id":7,"method":"a/b","params":{}}', Envelope(7, "a/b", has_params=True)),
     "a notification": (b'{"jsonrpc":"2.0","method":"a/b"}', Envelope(method="a/b")),
     "a response": (b'{"jsonrpc":"2.0","id":7,"result":{}}', Envelope(7, has_result=True)),
     "an error": (b'{"jsonrpc":"2.0","id":7,"error":{"code":1}}', Envelope(7, has_result=True)),
@@ -38,8 +38,11 @@ CASES: dict[str, tuple[bytes, Envelope]] = {
     "id an array": (b'{"id":[1],"method":"m"}', Envelope(method="m")),
     "id a word": (b'{"id":undefined,"method":"m"}', Envelope(method="m")),
     "method no string": (b'{"id":1,"method":5}', Envelope(1)),
-    "nested ids": (b'{"params":{"id":1,"method":"no","a":[{"id":2}]},"id":3,"method":"m"}', Envelope(3, "m")),
-    "nested only": (b'{"params":{"id":1,"method":"no","result":1}}', Envelope()),
+    "nested ids": (
+        b'{"params":{"id":1,"method":"no","a":[{"id":2}]},"id":3,"method":"m"}',
+        Envelope(3, "m", has_params=True),
+    ),
+    "nested only": (b'{"params":{"id":1,"method":"no","result":1}}', Envelope(has_params=True)),
     "nested through brackets in a row": (b'{"a":[[{"id":1}]],"b":{"c":{"d":{}}},"id":3}', Envelope(3)),
     "ids as values": (b'{"a":"id","b":["id",1],"c":"\\"id\\":5","method":"m"}', Envelope(method="m")),
     "brackets in strings": (b'{"a":"}]{[","b":["]}\\"]"],"id":3}', Envelope(3)),
@@ -52,13 +55,17 @@ CASES: dict[str, tuple[bytes, Envelope]] = {
     "the last of two": (b'{"id":1,"method":"a","id":2,"method":"b"}', Envelope(2, "b")),
     "the last of two is none": (b'{"id":1,"id":[]}', Envelope()),
     "something after the message": (b'{"id":1}{"id":2,"method":"m"}', Envelope(1)),
-    "too deep": (b'{"id":7,"method":"m","params":' + DEEP, Envelope(7, "m")),
-    "too deep, id last": (b'{"params":' + DEEP + b"]" * 100_000 + b',"id":7,"method":"m"}', Envelope(7, "m")),
+    "too deep": (b'{"id":7,"method":"m","params":' + DEEP, Envelope(7, "m", has_params=True)),
+    "too deep, id last": (
+        b'{"params":' + DEEP + b"]" * 100_000 + b',"id":7,"method":"m"}',
+        Envelope(7, "m", has_params=True),
+    ),
     "too deep, objects": (
         b'{"result":' + b'{"id":' * 100_000 + b"1" + b"}" * 100_000 + b',"id":7}',
         Envelope(7, None, True),
     ),
-    "cut off in the parameters": (b'{"id":7,"method":"m","params":{"a":"b', Envelope(7, "m")),
+    "cut off in the parameters": (b'{"id":7,"method":"m","params":{"a":"b', Envelope(7, "m", has_params=True)),
+    "cut off in the parameters, method last": (b'{"id":7,"params":{"a":"b', Envelope(7, has_params=True)),
     "cut off before the result": (b'{"id":7,"result":', Envelope(7, has_result=True)),
     "cut off in a key": (b'{"id":7,"meth', Envelope(7)),
     "cut off after a key": (b'{"id":7,"result"', Envelope(7)),
@@ -105,6 +112,7 @@ def envelope_of(message: dict[str, Any]) -> Envelope:
         id=message["id"] if valid_id(message.get("id", UNSET)) else UNSET,
         method=method if isinstance(method, str) else None,
         has_result="result" in message or "error" in message,
+        has_params="params" in message,
     )
 
 
@@ -122,6 +130,23 @@ def test_a_message_that_is_cut_off_never_gives_a_wrong_answer(message: dict[str,
     assert found.id in (whole.id, UNSET)
     assert found.method in (whole.method, None)
     assert found.has_result <= whole.has_result
+    assert found.has_params <= whole.has_params
+
+
+@pytest.mark.parametrize(
+    ("raw", "is_response"),
+    [
+        (b'{"id":7,"result":', True),
+        (b'{"id":7,"error":{', True),
+        (b'{"id":7,"params":{', False),
+        (b'{"id":7,"method":"m"', False),
+        (b'{"id":7,"method":"m","result":1', False),
+        (b'{"id":7,"params":{},"result":1', True),
+        (b'{"id":7,"re', True),
+    ],
+)
+def test_what_may_be_a_response(raw: bytes, is_response: bool) -> None:
+    assert scan_envelope(raw + b" ").is_response is is_response
 
 
 @given(
@@ -161,7 +186,7 @@ def test_the_tail_of_a_line_too_long_to_keep(tail: bytes, request_id: object) ->
 
 
 def test_the_beginning_of_a_line_is_believed_before_its_end() -> None:
-    assert scan_envelope(b'{"id":1,"params":{"a":"', tail=b'"},"id":2}') == Envelope(1)
+    assert scan_envelope(b'{"id":1,"params":{"a":"', tail=b'"},"id":2}') == Envelope(1, has_params=True)
 
 
 def test_the_scan_goes_no_further_than_its_limit() -> None:

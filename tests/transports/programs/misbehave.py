@@ -60,11 +60,13 @@ def fall(number):
     os.kill(os.getpid(), int(number))
 
 
-def linger(message):
-    """Has last words after the end of its input."""
+def linger(length):
+    """Has last words, of ``length`` bytes, after the end of its input."""
     say("ready")
     until_eof()
-    say(message)
+    rest = memoryview(b"x" * int(length))
+    while rest:
+        rest = rest[os.write(1, rest) :]
 
 
 def deaf():
@@ -138,17 +140,18 @@ def quick_launcher(behaviour, *arguments):
 
 def leaves_behind(how):
     """Ends at the end of its input, and has started something that does not."""
-    child = again("background", how, stdout=subprocess.PIPE)
+    options = {"env": {}} if how == "hidden" else {}
+    child = again("background", how, stdout=subprocess.PIPE, **options)
     child.stdout.readline()  # it is where it should be
     if how == "daemon":
         child.wait()
-    say("ready")
+    say(f"ready {child.pid}")
     until_eof()
 
 
 def background(how):
-    """A grandchild: in the group, in a session of its own, or a full daemon."""
-    if how in ("session", "daemon"):
+    """A grandchild: in the group, in a session of its own (hidden: without our environment), or a full daemon."""
+    if how != "group":
         if how == "daemon" and os.fork():
             os._exit(0)
         os.setsid()

@@ -1,0 +1,84 @@
+"""The command line as a whole: parsing, running one sub-command, and what is printed when it fails."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from acp_host._version import __version__
+from acp_host.cli import demo, inspect, run
+from acp_host.cli.exits import code_of_error, code_of_signal, exit_code_help
+from acp_host.cli.interrupts import Interrupts
+from acp_host.errors import AcpError, InvalidInput, RequestFailed
+from acp_host.wire.text import printable
+
+__all__ = ["run_command"]
+
+_LONGEST_DATA = 2_000
+
+
+def run_command(argv: Sequence[str]) -> int:
+    """Run the command with these arguments and return its exit code; see :func:`acp_host.cli.main`."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character ends nothing
+    options = _parse(argv)
+    interrupts = Interrupts()
+    try:
+        return asyncio.run(_run(options, interrupts))
+    except AcpError as error:
+        _complain(error)
+        return code_of_error(error)
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        return code_of_signal(interrupts.received or signal.SIGINT)
+    except BrokenPipeError:
+        # Whoever read the output has gone. Python would complain once more when it flushes stdout at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return code_of_signal(getattr(signal, "SIGPIPE", 13))
+
+
+async def _run(options: argparse.Namespace, interrupts: Interrupts) -> int:
+    with interrupts:
+        code: int = await options.command(options, interrupts)
+        return code
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Return the options; ends the program for ``--help``, ``--version`` and a wrong command line."""
+    parser = argparse.ArgumentParser(
+        prog="acp-host",
+        description="Talk to coding agents over the Agent Client Protocol (ACP).",
+        epilog=exit_code_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"acp-host {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for module in (demo, run, inspect):
+        module.add_parser(commands)
+    return parser.parse_args(argv)
+
+
+def _complain(error: AcpError) -> None:
+    """Say on stderr what went wrong."""
+    lines = [str(error).rstrip()]
+    if isinstance(error, RequestFailed):
+        lines = [f"the agent answered {error.method or 'a request'} with an error ({error.code}): {error.message}"]
+        lines += _details(error.data)
+    if isinstance(error, InvalidInput):
+        lines.append("Try acp-host --help.")
+    text = "\n".join(lines)
+    print(f"acp-host: {printable(text)}", file=sys.stderr)
+
+
+def _details(data: Any) -> list[str]:
+    if data is None:
+        return []
+    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+    return [f"details: {text[:_LONGEST_DATA]}"]

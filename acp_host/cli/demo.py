@@ -1,0 +1,120 @@
+"""``acp-host demo``: a whole conversation with the reference agent, printed as it happens.
+
+The agent runs as a process of its own, in a temporary directory with one file that it edits. The demo checks what it
+shows: it fails if the turn does not end as it should.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.rule import Rule
+
+from acp_host.cli.answers import by_policy
+from acp_host.cli.exits import ExitCode
+from acp_host.cli.interrupts import Interrupts
+from acp_host.cli.printer import Printer, make_console, plain
+from acp_host.cli.render import TurnView
+from acp_host.cli.reports import reports_to
+from acp_host.cli.services import ShownFiles, ShownTerminals
+from acp_host.cli.tables import agent_table, offers_table
+from acp_host.host.connect import connect
+from acp_host.host.outcome import OutcomeKind, TurnResult
+from acp_host.services.permissions import PermissionPolicy
+from acp_host.wire.permission import RequestPermissionOutcome, RequestPermissionRequest
+
+__all__ = ["add_parser"]
+
+_FILE = "notes.md"
+_BEFORE = "# Notes\n\n- The demo made this file.\n"
+_PROMPT = f"Add a line to {_FILE} and check the result."
+_DELAY = 0.03
+
+
+def add_parser(commands: Any) -> None:
+    """Add the sub-command to the command line."""
+    parser = commands.add_parser(
+        "demo",
+        help="show a whole conversation with the built-in agent",
+        description="Hold a whole conversation with the built-in reference agent and print it. Needs no network.",
+        allow_abbrev=False,
+    )
+    parser.set_defaults(command=demo)
+
+
+async def demo(options: argparse.Namespace, interrupts: Interrupts) -> int:
+    """Run the sub-command and return its exit code.
+
+    Raises:
+        AcpError: the agent failed.
+    """
+    printer = Printer(make_console(sys.stdout))
+    with tempfile.TemporaryDirectory(prefix="acp-host-demo-") as folder, reports_to(printer):
+        problems = await _Demo(printer, Path(folder, _FILE)).hold()
+    if problems:
+        printer.line("demo failed", plain("; ".join(problems)), style="bold red")
+        return ExitCode.AGENT_FAILED
+    return ExitCode.COMPLETED
+
+
+class _Demo:
+    """One conversation about one file."""
+
+    def __init__(self, printer: Printer, path: Path) -> None:
+        self._printer = printer
+        self._path = path
+        self._view = TurnView(printer)
+        self._answer = by_policy(PermissionPolicy.allow_once(), self._view, "the demo")
+        self._questions = 0
+
+    async def hold(self) -> list[str]:
+        """Hold the conversation and return what went wrong."""
+        self._path.write_text(_BEFORE, encoding="utf-8")
+        delay = _DELAY if self._printer.console.is_terminal else 0.0
+        argv = [sys.executable, "-m", "acp_host.testing.agent", "--delay", str(delay)]
+        self._heading("connect: what was agreed")
+        start = time.monotonic()
+        async with connect(
+            argv,
+            files=ShownFiles(self._printer, read=True, write=True),
+            terminals=ShownTerminals(self._printer),
+            permissions=self._permit,
+        ) as host:
+            self._printer.show(agent_table(host.agreement, shlex.join(argv), time.monotonic() - start))
+            self._printer.show(offers_table(host.agreement), blank_before=True)
+            self._heading("prompt: the turn as it happens")
+            session = await host.new_session(self._path.parent)
+            self._printer.line("you", plain(_PROMPT))
+            turn = session.prompt(_PROMPT)
+            async for update in turn:
+                self._view.show(update)
+            result = await turn
+            diagnostics = len(host.diagnostics)
+        self._heading("the result")
+        after = self._path.read_text(encoding="utf-8")
+        self._printer.line(_FILE, plain(after.rstrip("\n")))
+        self._view.show_result(result)
+        return self._problems(result, after, diagnostics)
+
+    def _permit(self, request: RequestPermissionRequest) -> RequestPermissionOutcome:
+        self._questions += 1
+        return self._answer(request)
+
+    def _problems(self, result: TurnResult, after: str, diagnostics: int) -> list[str]:
+        checks = {
+            f"the turn ended {result.outcome.kind}": result.outcome.kind is OutcomeKind.COMPLETED,
+            "the agent said nothing": bool(result.text),
+            "nobody asked for permission": self._questions > 0,
+            f"{_FILE} was not changed": after.startswith(_BEFORE) and after != _BEFORE,
+            f"there were {diagnostics} diagnostics": diagnostics == 0,
+        }
+        return [problem for problem, passed in checks.items() if not passed]
+
+    def _heading(self, text: str) -> None:
+        self._printer.show(Rule(plain(text, "bold"), align="left", style="dim"), blank_before=True)

@@ -1,0 +1,75 @@
+"""``acp-host inspect``: connect to an agent, show what was agreed, and leave; no session is created."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+import time
+from typing import Any
+
+from acp_host.cli.agreed import agreement_json
+from acp_host.cli.exits import ExitCode
+from acp_host.cli.interrupts import Interrupts
+from acp_host.cli.printer import Printer, make_console, plain
+from acp_host.cli.reports import reports_to
+from acp_host.cli.tables import agent_table, agreement_tables
+from acp_host.errors import InvalidInput
+from acp_host.host.connect import connect
+
+__all__ = ["add_parser"]
+
+_DESCRIPTION = """\
+Start an agent, shake hands, show what was agreed, and end it. No session is created and nothing is offered that lets
+the agent act. All that follows AGENT is the agent's command, which is run directly and not by a shell.
+
+With --json one JSON document goes to stdout: "agreement" holds the handshake in wire form, "methods" what can be
+called, "quirks" the known oddities of this agent that are taken into account. Its keys are sorted, and two runs against
+the same agent print the same bytes unless the agent itself answers otherwise.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the sub-command to the command line."""
+    parser = commands.add_parser(
+        "inspect",
+        help="show what an agent offers",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="acp-host inspect [options] AGENT...",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show also the agent's stderr")
+    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's command")
+    parser.set_defaults(command=inspect)
+
+
+async def inspect(options: argparse.Namespace, interrupts: Interrupts) -> int:
+    """Run the sub-command and return its exit code.
+
+    Raises:
+        InvalidInput: the command line is wrong.
+        AcpError: the agent failed.
+    """
+    argv = options.agent[1:] if options.agent[:1] == ["--"] else options.agent
+    if not argv:
+        raise InvalidInput("no agent: name its command")
+    printer = Printer(make_console(sys.stderr))
+    on_stderr = (lambda line: printer.line("stderr", plain(line, "dim"))) if options.verbose else None
+    with reports_to(printer):
+        start = time.monotonic()
+        async with connect(argv, on_stderr=on_stderr) as host:
+            seconds = time.monotonic() - start
+            agreement = host.agreement
+    if options.json:
+        # ASCII with escapes, so that no text of the agent can steer a terminal; JSON leaves DEL as it is.
+        document = json.dumps(agreement_json(agreement), indent=2, sort_keys=True, ensure_ascii=True)
+        print(document.replace("\x7f", "\\u007f"))
+        return ExitCode.COMPLETED
+    tables = Printer(make_console(sys.stdout))
+    tables.show(agent_table(agreement, shlex.join(argv), seconds))
+    for table in agreement_tables(agreement):
+        tables.show(table, blank_before=True)
+    return ExitCode.COMPLETED

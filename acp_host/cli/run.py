@@ -1,0 +1,170 @@
+"""``acp-host run``: one prompt to any agent, its answer on stdout and everything else on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from contextlib import suppress
+from typing import Any
+
+from acp_host.cli.answers import TerminalAsker, TerminalLines, by_policy
+from acp_host.cli.exits import ExitCode, code_of_result, exit_code_help
+from acp_host.cli.interrupts import Interrupts
+from acp_host.cli.login import login_text
+from acp_host.cli.printer import Printer, make_console, plain
+from acp_host.cli.render import TurnView
+from acp_host.cli.reports import reports_to
+from acp_host.cli.services import ShownFiles, ShownTerminals
+from acp_host.errors import AuthRequired, ConnectionClosed, InvalidInput
+from acp_host.host.connect import connect
+from acp_host.host.outcome import TurnResult
+from acp_host.host.session import Session
+from acp_host.host.turn import Turn
+from acp_host.services.permissions import PermissionHandler, PermissionPolicy
+
+__all__ = ["add_parser"]
+
+_DESCRIPTION = """\
+Send one prompt to an agent. The agent's message text goes to stdout, and nothing else does; thoughts, tool calls,
+permissions, diagnostics and the result go to stderr.
+
+The options stand before AGENT; all that follows AGENT up to the first -- is the agent's command, which is run directly
+and not by a shell. What follows -- is the prompt; a single - reads it from stdin.
+
+The agent may only do through this program what the options grant it. Most agents also act by themselves: what they do
+in their own process is theirs to ask permission for.
+"""
+
+_EXAMPLE = """\
+example:
+  acp-host run --cwd project --read-files --permissions ask some-agent --acp -- "Explain the failing test"
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the sub-command to the command line."""
+    parser = commands.add_parser(
+        "run",
+        help="send one prompt to an agent",
+        description=_DESCRIPTION,
+        epilog=f"{_EXAMPLE}\n{exit_code_help()}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage='acp-host run [options] AGENT... -- "prompt"',
+        allow_abbrev=False,
+    )
+    parser.add_argument("--cwd", default=".", metavar="D", help="working directory of the session (default: this one)")
+    parser.add_argument(
+        "--agent-arg",
+        action="append",
+        default=[],
+        metavar="A",
+        help="one more argument for the agent's command, after AGENT...; write --agent-arg=-- for its own --",
+    )
+    parser.add_argument(
+        "--permissions",
+        choices=("reject", "allow-once", "ask"),
+        default="reject",
+        help="how the agent's requests for permission are answered (default: reject)",
+    )
+    parser.add_argument("--read-files", action="store_true", help="let the agent read files below the directory")
+    parser.add_argument("--write-files", action="store_true", help="let the agent write files below the directory")
+    parser.add_argument("--terminals", action="store_true", help="run commands for the agent, with all your rights")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show also the agent's stderr and minor updates")
+    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's command")
+    parser.set_defaults(command=run)
+
+
+async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
+    """Run the sub-command and return its exit code.
+
+    Raises:
+        InvalidInput: the command line is wrong.
+        AcpError: the agent failed.
+    """
+    argv, prompt = _agent_and_prompt(options)
+    printer = Printer(make_console(sys.stderr), answer=sys.stdout)
+    view = TurnView(printer, verbose=options.verbose)
+    files = ShownFiles(printer, read=options.read_files, write=options.write_files)
+    terminals = ShownTerminals(printer) if options.terminals else None
+    connection = connect(
+        argv,
+        files=files if options.read_files or options.write_files else None,
+        terminals=terminals,
+        permissions=_permissions(options.permissions, view),
+        on_stderr=(lambda line: printer.line("stderr", plain(line, "dim"))) if options.verbose else None,
+    )
+    with reports_to(printer):
+        async with connection as host:
+            try:
+                session = await host.new_session(options.cwd)
+                await _show_asides(session, view)
+                result = await _turn(session.prompt(prompt), view, interrupts)
+                await _show_asides(session, view)
+            except AuthRequired as error:
+                printer.line("login", login_text(host.agreement, argv, error))
+                return ExitCode.LOGIN_NEEDED
+            if terminals is not None:
+                terminals.tell_all()
+            view.show_result(result)
+    return code_of_result(result)
+
+
+async def _show_asides(session: Session, view: TurnView) -> None:
+    """Show the updates outside of the turn that have come so far; it does not wait for more."""
+    with suppress(TimeoutError, ConnectionClosed):
+        async with asyncio.timeout(0):
+            while True:
+                view.show_aside(await session.next_update_between_turns())
+
+
+async def _turn(turn: Turn, view: TurnView, interrupts: Interrupts) -> TurnResult:
+    """Show a turn until its end; the first Ctrl-C cancels it."""
+
+    def cancel() -> None:
+        view.printer.line("Ctrl-C", plain("cancelling the turn; once more ends the agent", "yellow"))
+        turn.cancel("Ctrl-C")
+
+    try:
+        with interrupts.first_does(cancel):
+            async for update in turn:
+                view.show(update)
+            return await turn
+    finally:
+        view.printer.finish()
+
+
+def _agent_and_prompt(options: argparse.Namespace) -> tuple[list[str], str]:
+    """Return the agent's command and the text of the prompt.
+
+    Raises:
+        InvalidInput: one of them is missing, or an option does not fit.
+    """
+    agent, found, prompt = _split(options.agent)
+    if not agent:
+        raise InvalidInput("no agent: name its command before --")
+    if not found:
+        raise InvalidInput('no prompt: write -- "prompt" after the agent\'s command')
+    if not os.path.isdir(options.cwd):
+        raise InvalidInput(f"--cwd {options.cwd} is not a directory")
+    if options.permissions == "ask" and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise InvalidInput("--permissions ask needs a terminal on stdin and stderr, to ask there")
+    text = sys.stdin.read() if prompt == ["-"] else " ".join(prompt)
+    if not text.strip():
+        raise InvalidInput("the prompt is empty")
+    # Before Python 3.13 argparse makes an empty list of --agent-arg=--.
+    return [*agent, *(argument or "--" for argument in options.agent_arg)], text
+
+
+def _split(arguments: list[str]) -> tuple[list[str], bool, list[str]]:
+    """Split at the first ``--``; the middle part tells whether there is one."""
+    position = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:position], position < len(arguments), arguments[position + 1 :]
+
+
+def _permissions(choice: str, view: TurnView) -> PermissionHandler:
+    if choice == "ask":
+        return TerminalAsker(view, TerminalLines())
+    policy = PermissionPolicy.allow_once() if choice == "allow-once" else PermissionPolicy.reject()
+    return by_policy(policy, view, f"--permissions {choice}")

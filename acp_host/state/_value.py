@@ -1,0 +1,33 @@
+"""How a value of the state is declared: :func:`value`."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, cast, dataclass_transform
+
+import attrs
+
+__all__ = ["value"]
+
+_T = TypeVar("_T")
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(attrs.field,))
+def value(cls: type[_T]) -> type[_T]:
+    """Make ``cls`` a slotted value class, compared by value, with keyword-only arguments.
+
+    Like a wire type it is frozen to type checkers and to readers, and not checked for it at run time: entries of a
+    transcript are made by the thousand, and a class that checks costs three times as much to make.
+    """
+    made: Any = attrs.define(cls, slots=True, kw_only=True, eq=True, unsafe_hash=False, getstate_setstate=False)
+    names = tuple(attribute.name for attribute in attrs.fields(made))
+
+    def reduce(self: Any) -> tuple[Any, ...]:
+        return _make, (made, names, tuple([getattr(self, name) for name in names]))
+
+    # A transcript's finished pages are kept pickled; the names are the same object for all, so they cost once.
+    made.__reduce__ = reduce
+    return cast(type[_T], made)
+
+
+def _make(cls: Any, names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    return cls(**dict(zip(names, values, strict=True)))

@@ -1,0 +1,148 @@
+"""Entries that are being written: :class:`MessageBuilder` and :class:`ToolCallBuilder`."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from acp_host.state.entries import BlockPart, MessageEntry, MessagePart, Speaker, TextPart, ToolCallEntry
+from acp_host.state.text import TextBuilder
+from acp_host.wire._model import NO_EXTRA, UNSET
+from acp_host.wire.content import TextContent
+from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
+
+__all__ = ["MessageBuilder", "PartsBuilder", "ToolCallBuilder", "is_plain_text"]
+
+
+def is_plain_text(content: Any) -> bool:
+    """Tell whether a block is text and nothing else, so that it can be joined with its neighbours."""
+    if content.__class__ is not TextContent:
+        return False
+    return not content.annotations and not content.meta and content.extra is NO_EXTRA
+
+
+class PartsBuilder:
+    """Content that is being streamed: neighbouring text is one part."""
+
+    __slots__ = ("_parts", "_text")
+
+    def __init__(self, parts: tuple[MessagePart, ...] = ()) -> None:
+        self._parts = parts
+        self._text: TextBuilder | None = None
+        last = parts[-1] if parts else None
+        if isinstance(last, TextPart):
+            self._parts = parts[:-1]
+            self._text = TextBuilder(last.segments)
+
+    def add(self, content: Any) -> None:
+        """Add a content block."""
+        # The test of is_plain_text, in place: this is done for every streamed piece.
+        if (
+            content.__class__ is TextContent
+            and not content.annotations
+            and not content.meta
+            and content.extra is NO_EXTRA
+        ):
+            if self._text is None:
+                self._text = TextBuilder()
+            self._text.append(content.text)
+        else:
+            self._parts = (*self.freeze(), BlockPart(block=content))
+            self._text = None
+
+    def freeze(self) -> tuple[MessagePart, ...]:
+        """Return the parts so far."""
+        text = self._text
+        return self._parts if text is None else (*self._parts, TextPart(segments=text.segments()))
+
+
+class MessageBuilder:
+    """A message or thought that is being streamed."""
+
+    __slots__ = ("message_id", "parts", "position", "replayed", "speaker", "turn")
+
+    def __init__(
+        self,
+        position: int,
+        speaker: Speaker,
+        message_id: str | None,
+        turn: int | None,
+        replayed: bool,
+        parts: tuple[MessagePart, ...] = (),
+    ) -> None:
+        self.position = position
+        self.speaker = speaker
+        self.message_id = message_id
+        self.turn = turn
+        self.replayed = replayed
+        self.parts = PartsBuilder(parts)
+
+    @classmethod
+    def of(cls, entry: MessageEntry) -> MessageBuilder:
+        """Return the builder that goes on with a message."""
+        return cls(entry.position, entry.speaker, entry.message_id, entry.turn, entry.replayed, entry.parts)
+
+    def freeze(self) -> MessageEntry:
+        """Return the message so far."""
+        return MessageEntry(
+            position=self.position,
+            speaker=self.speaker,
+            parts=self.parts.freeze(),
+            message_id=self.message_id,
+            turn=self.turn,
+            replayed=self.replayed,
+        )
+
+
+_SAID = ("title", "name", "kind", "status", "content", "locations", "raw_input", "raw_output", "meta")
+_said_in = operator.attrgetter(*_SAID)
+
+
+class ToolCallBuilder:
+    """A tool call that may still be told more about."""
+
+    __slots__ = ("_shell", "position", "provisional", "unfinished", *_SAID)
+
+    status: str | None
+
+    def __init__(self, shell: ToolCallEntry) -> None:
+        self.position = shell.position
+        self.provisional = shell.provisional
+        self.unfinished = shell.unfinished
+        for name in _SAID:
+            setattr(self, name, getattr(shell, name))
+        self._shell = shell
+
+    def merge(self, report: ToolCall | ToolCallUpdate, *, announced: bool) -> None:
+        """Take what a message says; what it does not mention, or says nothing about with ``null``, stays."""
+        for name, value in zip(_SAID, _said_in(report), strict=True):
+            if value is not UNSET and value is not None:
+                setattr(self, name, value)
+        if announced:
+            self.provisional = False
+        if self.unfinished and self.finished:
+            self.unfinished = False
+
+    def mark_unfinished(self) -> None:
+        """Note that its turn is over, unless the agent said that the call has ended."""
+        if not self.finished and not self.unfinished:
+            self.unfinished = True
+
+    @property
+    def finished(self) -> bool:
+        """Whether the agent said that the call has ended."""
+        return self.status in ("completed", "failed")
+
+    def freeze(self) -> ToolCallEntry:
+        """Return the call as it is now."""
+        shell = self._shell
+        return ToolCallEntry(
+            position=shell.position,
+            key=shell.key,
+            tool_call_id=shell.tool_call_id,
+            provisional=self.provisional,
+            unfinished=self.unfinished,
+            turn=shell.turn,
+            replayed=shell.replayed,
+            **dict(zip(_SAID, _said_in(self), strict=True)),
+        )

@@ -1,0 +1,352 @@
+"""The reducer of the transcript: :class:`Conversation`.
+
+It decides what becomes an entry of its own and what continues one: chunks of one message, reports about one tool call,
+the echo of the user's own prompt. It owns the store of entries; readers get a
+:class:`~acp_host.state.transcript.Transcript`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from acp_host.state import events
+from acp_host.state.builders import MessageBuilder, PartsBuilder, ToolCallBuilder, is_plain_text
+from acp_host.state.entries import (
+    CompactionEntry,
+    Entry,
+    MessageEntry,
+    MessagePart,
+    ReminderNote,
+    SessionMessageEntry,
+    Speaker,
+    ToolCallEntry,
+    UnknownEntry,
+)
+from acp_host.state.observable import ChangeKind
+from acp_host.state.transcript import Transcript, TranscriptStore
+from acp_host.wire._model import UNSET, evolve
+from acp_host.wire.content import ContentBlock, TextContent
+
+__all__ = ["SECTION", "Conversation"]
+
+SECTION = "transcript"
+
+Note = Callable[[str, Any, ChangeKind], None]
+
+
+class Conversation:
+    """Folds what is said in a session into a transcript.
+
+    Attributes:
+        store: the entries.
+        turn: number of the turn that is running; ``None`` between turns.
+        turn_starts: positions of the entries that the turns begin with, oldest first.
+        replaying: what comes is history.
+
+    Args:
+        note: called with the section, the position and the kind of each change.
+    """
+
+    def __init__(self, note: Note) -> None:
+        self.store = TranscriptStore()
+        self.turn_starts: deque[int] = deque()
+        self.turn: int | None = None
+        self.replaying = False
+        self._note = note
+        self._message: MessageBuilder | None = None
+        # The message whose change is noted already: nothing more to do for its further chunks until someone looks.
+        self._noted: MessageBuilder | None = None
+        self._messages: dict[tuple[str, str], int] = {}
+        self._echo = _Echo(())
+        self._calls: dict[str, _KnownCall] = {}
+        self._open_calls: dict[int, ToolCallBuilder] = {}
+        self._compactions: dict[str, int] = {}
+        self._session_messages: dict[str, int] = {}
+
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
+        """Return the method for each class of event that concerns the transcript."""
+        return {
+            events.MessageChunk: self._message_chunk,
+            events.ToolCallReported: self._tool_call,
+            events.CompactionReported: self._compaction,
+            events.CompactionSummaryAdded: self._compaction_summary,
+            events.SessionMessageReported: self._session_message,
+            events.UnknownReported: self._unknown,
+            events.ReminderShown: self._reminder,
+            events.ReplayStarted: self._replay_started,
+            events.ReplayEnded: self._replay_ended,
+        }
+
+    def freeze(self) -> Transcript:
+        """Return the transcript as it is now."""
+        self._noted = None
+        return self.store.freeze()
+
+    def delivered(self) -> None:
+        """Learn that observers have been told of all changes so far."""
+        self._noted = None
+
+    def position_of_call(self, tool_call_id: str) -> int | None:
+        """Return where the call stands that an agent's id means at present."""
+        known = self._calls.get(tool_call_id)
+        return None if known is None else known.position
+
+    def drop_before(self, position: int) -> None:
+        """Forget the entries before a position, and what was kept to find them again."""
+        self.store.drop_before(position)
+        first = self.store.first
+        while self.turn_starts and self.turn_starts[0] < first:
+            self.turn_starts.popleft()
+        self._calls = {key: known for key, known in self._calls.items() if known.position >= first}
+        self._compactions = {key: at for key, at in self._compactions.items() if at >= first}
+        self._session_messages = {key: at for key, at in self._session_messages.items() if at >= first}
+
+    # --- messages ---------------------------------------------------------------------------------------------------
+
+    def _message_chunk(self, event: events.MessageChunk) -> None:
+        message = self._message
+        if (
+            message is None
+            or message.speaker is not event.speaker
+            or (event.message_id is not None and message.message_id != event.message_id)
+        ):
+            if event.speaker is Speaker.USER and self._is_echo(event):
+                return
+            message = self._begin_message(event)
+        message.parts.add(event.content)
+        if message is not self._noted:
+            self._noted = message
+            self.store.touch(message.position)
+            self._note(SECTION, message.position, ChangeKind.CHANGED)
+
+    def _begin_message(self, event: events.MessageChunk) -> MessageBuilder:
+        """Return the builder that a chunk belongs to: of a message known by id, or of a new one."""
+        self._close_message()
+        if event.message_id is not None:
+            position = self._messages.get((event.speaker, event.message_id))
+            entry = None if position is None else self.store.get(position)
+            if position is not None and isinstance(entry, MessageEntry):
+                self._message = MessageBuilder.of(entry)
+                self.store.put(position, self._message)
+                return self._message
+        if event.speaker is Speaker.USER and self.replaying:
+            self._begin_replayed_turn()
+        position = self.store.end
+        self._message = MessageBuilder(position, event.speaker, event.message_id, self.turn, self.replaying)
+        self.store.add(self._message)
+        self._note(SECTION, position, ChangeKind.ADDED)
+        if event.message_id is not None:
+            self._messages[event.speaker, event.message_id] = position
+        return self._message
+
+    def _close_message(self) -> None:
+        if self._message is not None:
+            self.store.close(self._message.position)
+            self._message = None
+
+    def _is_echo(self, event: events.MessageChunk) -> bool:
+        """Tell whether a user chunk repeats the prompt that is shown already; if so, note its id."""
+        if not self._echo.takes(event.content):
+            return False
+        position = self._echo.position
+        entry = self.store.get(position)
+        if event.message_id is not None and isinstance(entry, MessageEntry) and entry.message_id is None:
+            self.store.put(position, evolve(entry, message_id=event.message_id))
+            self._messages[Speaker.USER, event.message_id] = position
+            self._note(SECTION, position, ChangeKind.CHANGED)
+        return True
+
+    # --- tool calls -------------------------------------------------------------------------------------------------
+
+    def _tool_call(self, event: events.ToolCallReported) -> None:
+        tool_call_id = event.report.tool_call_id
+        known = self._calls.get(tool_call_id)
+        # Some agents count anew in every turn: an id that is announced again in a later turn is another call.
+        again = event.announced and self.turn is not None and known is not None and known.turn != self.turn
+        if known is None or again:
+            builder = self._begin_call(tool_call_id, announced=event.announced, use=known.use + 1 if known else 1)
+        else:
+            builder = self._call_builder(known.position)
+        builder.merge(event.report, announced=event.announced)
+        self.store.touch(builder.position)
+        self._note(SECTION, builder.position, ChangeKind.CHANGED)
+        if self.turn is None:
+            self._close_call(builder)
+
+    def _begin_call(self, tool_call_id: str, *, announced: bool, use: int) -> ToolCallBuilder:
+        self._close_message()
+        position = self.store.end
+        builder = ToolCallBuilder(
+            ToolCallEntry(
+                position=position,
+                key=tool_call_id if use == 1 else f"{tool_call_id}#{use}",
+                tool_call_id=tool_call_id,
+                provisional=not announced,
+                turn=self.turn,
+                replayed=self.replaying,
+            )
+        )
+        self.store.add(builder)
+        self._calls[tool_call_id] = _KnownCall(position, self.turn, use)
+        self._open_calls[position] = builder
+        self._note(SECTION, position, ChangeKind.ADDED)
+        return builder
+
+    def _call_builder(self, position: int) -> ToolCallBuilder:
+        builder = self._open_calls.get(position)
+        if builder is None:
+            entry = self.store.get(position)
+            assert isinstance(entry, ToolCallEntry)
+            builder = self._open_calls[position] = ToolCallBuilder(entry)
+            self.store.put(position, builder)
+        return builder
+
+    def _close_call(self, builder: ToolCallBuilder) -> None:
+        self._open_calls.pop(builder.position, None)
+        self.store.close(builder.position)
+
+    # --- other entries ----------------------------------------------------------------------------------------------
+
+    def _compaction(self, event: events.CompactionReported) -> None:
+        known = self._compactions.get(event.compaction_id)
+        entry = None if known is None else self.store.get(known)
+        if not isinstance(entry, CompactionEntry):
+            entry = CompactionEntry(
+                position=self.store.end, compaction_id=event.compaction_id, status=event.status, **self._place()
+            )
+            self._compactions[event.compaction_id] = self._add(entry)
+        changes: dict[str, Any] = {"status": event.status}
+        if event.summary is not UNSET:
+            changes["summary"] = _parts(event.summary or ())
+        if event.error is not UNSET:
+            changes["error"] = event.error
+        self._replace(entry.position, evolve(entry, **changes))
+
+    def _compaction_summary(self, event: events.CompactionSummaryAdded) -> None:
+        position = self._compactions.get(event.compaction_id)
+        entry = None if position is None else self.store.get(position)
+        if isinstance(entry, CompactionEntry):
+            self._replace(entry.position, evolve(entry, summary=_parts([event.content], entry.summary)))
+        else:
+            self._compaction(events.CompactionReported(event.compaction_id, "in_progress", summary=(event.content,)))
+
+    def _session_message(self, event: events.SessionMessageReported) -> None:
+        position = self._session_messages.get(event.message_id)
+        entry = None if position is None else self.store.get(position)
+        if not isinstance(entry, SessionMessageEntry):
+            entry = SessionMessageEntry(position=self.store.end, message_id=event.message_id, **self._place())
+            self._session_messages[event.message_id] = self._add(entry)
+        changes: dict[str, Any] = {}
+        if event.content is not UNSET:
+            changes["parts"] = _parts(event.content or ())
+        if event.appended is not None:
+            changes["parts"] = _parts([event.appended], entry.parts)
+        for name in ("sender_session_id", "recipient_session_id"):
+            if getattr(event, name) is not None:
+                changes[name] = getattr(event, name)
+        self._replace(entry.position, evolve(entry, **changes))
+
+    def _unknown(self, event: events.UnknownReported) -> None:
+        self._add(
+            UnknownEntry(
+                position=self.store.end, tag=event.tag, data=event.data, problem=event.problem, **self._place()
+            )
+        )
+
+    def _reminder(self, event: events.ReminderShown) -> None:
+        self._add(
+            ReminderNote(position=self.store.end, reminder_id=event.reminder_id, body=event.body, **self._place())
+        )
+
+    def _place(self) -> dict[str, Any]:
+        return {"turn": self.turn, "replayed": self.replaying}
+
+    def _add(self, entry: Entry) -> int:
+        self._close_message()
+        position = self.store.add(entry)
+        self._note(SECTION, position, ChangeKind.ADDED)
+        return position
+
+    def _replace(self, position: int, entry: Entry) -> None:
+        self.store.put(position, entry)
+        self._note(SECTION, position, ChangeKind.CHANGED)
+
+    # --- turns and replay -------------------------------------------------------------------------------------------
+
+    def turn_started(self, event: events.TurnStarted) -> None:
+        """Begin a turn with the user's message."""
+        self._close_message()
+        self._messages.clear()
+        self.turn = event.turn
+        parts = _parts(event.prompt)
+        entry = MessageEntry(position=self.store.end, speaker=Speaker.USER, parts=parts, turn=event.turn)
+        self.turn_starts.append(self._add(entry))
+        self._echo = _Echo(event.sent, entry.position)
+
+    def turn_ended(self, event: events.TurnEnded) -> None:
+        """Close what the turn has left open."""
+        self._end_turn()
+
+    def _replay_started(self, event: events.ReplayStarted) -> None:
+        self._end_turn()
+        self.replaying = True
+
+    def _replay_ended(self, event: events.ReplayEnded) -> None:
+        self._end_turn()
+        self.replaying = False
+
+    def _begin_replayed_turn(self) -> None:
+        """A user message in a replay begins a turn; such turns count down from -1, so that none meets a live one."""
+        previous = self.turn if self.turn is not None else 0
+        self._end_turn()
+        self.turn = previous - 1
+        self.turn_starts.append(self.store.end)
+
+    def _end_turn(self) -> None:
+        self._close_message()
+        for builder in tuple(self._open_calls.values()):
+            builder.mark_unfinished()
+            self._close_call(builder)
+            self._note(SECTION, builder.position, ChangeKind.CHANGED)
+        self.turn = None
+        self._echo = _Echo(())
+
+
+class _KnownCall(NamedTuple):
+    """Where the call stands that an id means at present, its turn, and how often the id was used."""
+
+    position: int
+    turn: int | None
+    use: int
+
+
+class _Echo:
+    """What an agent may repeat of the prompt that was just sent, and where that prompt stands."""
+
+    def __init__(self, sent: Iterable[ContentBlock], position: int = 0) -> None:
+        self.position = position
+        self._repeated = 0
+        self._blocks = [block for block in sent if not is_plain_text(block)]
+        self._text = "".join(block.text for block in sent if isinstance(block, TextContent) and is_plain_text(block))
+
+    def takes(self, content: ContentBlock) -> bool:
+        """Tell whether a user chunk is the next piece of the echo, and strike it off."""
+        if is_plain_text(content):
+            assert isinstance(content, TextContent)
+            if not content.text or not self._text.startswith(content.text, self._repeated):
+                return False
+            self._repeated += len(content.text)
+            return True
+        if content not in self._blocks:
+            return False
+        self._blocks.remove(content)
+        return True
+
+
+def _parts(blocks: Iterable[ContentBlock], before: tuple[MessagePart, ...] = ()) -> tuple[MessagePart, ...]:
+    builder = PartsBuilder(before)
+    for block in blocks:
+        builder.add(block)
+    return builder.freeze()

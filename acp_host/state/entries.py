@@ -1,0 +1,240 @@
+"""The entries of a transcript, as readers see them: immutable, and the same object as long as nothing changes.
+
+Every entry has a position in the transcript, which is its id and never changes, the turn it belongs to (``None`` for
+what came between turns), and whether it came from the replay of a loaded session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, ClassVar, TypeAlias
+
+from attrs import field
+
+from acp_host.state._value import value
+from acp_host.wire.content import ContentBlock
+from acp_host.wire.tool_calls import ToolCallContent, ToolCallLocation
+
+__all__ = [
+    "BlockPart",
+    "CompactionEntry",
+    "Entry",
+    "MessageEntry",
+    "MessagePart",
+    "ReminderNote",
+    "SessionMessageEntry",
+    "Speaker",
+    "TextPart",
+    "ToolCallEntry",
+    "UnknownEntry",
+]
+
+
+class Speaker(StrEnum):
+    """Whose words a message holds."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    THOUGHT = "thought"
+
+
+@value
+class TextPart:
+    """Text, in segments that never change once another follows."""
+
+    type: ClassVar[str] = "text"
+
+    segments: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return "".join(self.segments)
+
+
+@value
+class BlockPart:
+    """Content other than plain text: an image, a link, annotated text, or of a kind that this version does not know."""
+
+    type: ClassVar[str] = "block"
+
+    block: ContentBlock
+
+
+MessagePart: TypeAlias = TextPart | BlockPart
+
+
+@value
+class MessageEntry:
+    """A message or a thought, whole or as far as it has come.
+
+    Attributes:
+        position: its id.
+        speaker: one of :class:`Speaker`.
+        parts: its content in order; neighbouring text is one part.
+        message_id: the agent's id of it, where given.
+        turn: number of its turn; ``None`` between turns.
+        replayed: it came from a replay.
+    """
+
+    type: ClassVar[str] = "message"
+
+    position: int
+    speaker: Speaker
+    parts: tuple[MessagePart, ...]
+    message_id: str | None = None
+    turn: int | None = None
+    replayed: bool = False
+
+    @property
+    def text(self) -> str:
+        """The text of all its parts."""
+        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+
+@value
+class ToolCallEntry:
+    """A tool call, in the place where it was first heard of.
+
+    Attributes:
+        position: its id.
+        key: identifies the call within the session: the agent's id, with ``#2``, ``#3``, … where an agent uses an id
+            again in a later turn.
+        tool_call_id: the agent's id.
+        title: as sent; ``None`` if the agent has not said one.
+        name: name of the tool, if said.
+        kind: one of :class:`~acp_host.wire.tool_calls.ToolKind` or another word; ``None`` if not said.
+        status: as last sent; ``None`` if not said.
+        content: what it produced so far.
+        locations: files it works on.
+        raw_input: what the tool was given, as sent.
+        raw_output: what it returned, as sent.
+        provisional: no ``tool_call`` announced it: it is known from an update or a permission request only.
+        unfinished: its turn is over and the agent never said that it ended.
+        meta: ``_meta`` as last sent; empty if none.
+        turn: number of its turn; ``None`` between turns.
+        replayed: it came from a replay.
+    """
+
+    type: ClassVar[str] = "tool_call"
+
+    position: int
+    key: str
+    tool_call_id: str
+    title: str | None = None
+    name: str | None = None
+    kind: str | None = None
+    status: str | None = None
+    content: tuple[ToolCallContent, ...] = ()
+    locations: tuple[ToolCallLocation, ...] = ()
+    raw_input: Any = None
+    raw_output: Any = None
+    provisional: bool = False
+    unfinished: bool = False
+    meta: Mapping[str, Any] = field(factory=dict)
+    turn: int | None = None
+    replayed: bool = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether the agent said that the call has ended."""
+        return self.status in ("completed", "failed")
+
+
+@value
+class CompactionEntry:
+    """The place where the agent put the conversation so far into fewer words.
+
+    Attributes:
+        position: its id.
+        compaction_id: the agent's id.
+        status: one of :class:`~acp_host.wire.compaction.CompactionStatus` or another word.
+        summary: the fewer words, if the agent shows them.
+        error: what went wrong, if it did.
+        turn: number of its turn; ``None`` between turns.
+        replayed: it came from a replay.
+    """
+
+    type: ClassVar[str] = "compaction"
+
+    position: int
+    compaction_id: str
+    status: str
+    summary: tuple[MessagePart, ...] = ()
+    error: str | None = None
+    turn: int | None = None
+    replayed: bool = False
+
+
+@value
+class SessionMessageEntry:
+    """A message between sessions, e.g. from a subagent.
+
+    Attributes:
+        position: its id.
+        message_id: the agent's id.
+        sender_session_id: who sent it, if said.
+        recipient_session_id: to whom, if said.
+        parts: its content.
+        turn: number of its turn; ``None`` between turns.
+        replayed: it came from a replay.
+    """
+
+    type: ClassVar[str] = "session_message"
+
+    position: int
+    message_id: str
+    sender_session_id: str | None = None
+    recipient_session_id: str | None = None
+    parts: tuple[MessagePart, ...] = ()
+    turn: int | None = None
+    replayed: bool = False
+
+
+@value
+class ReminderNote:
+    """Context that this host put before a prompt; never the user's words.
+
+    Attributes:
+        position: its id.
+        reminder_id: the host-local id of the reminder.
+        body: what was said.
+        turn: number of its turn; ``None`` between turns.
+        replayed: it came from a replay.
+    """
+
+    type: ClassVar[str] = "reminder"
+
+    position: int
+    reminder_id: str
+    body: str
+    turn: int | None = None
+    replayed: bool = False
+
+
+@value
+class UnknownEntry:
+    """An update of a kind that this version does not know, or that could not be read.
+
+    Attributes:
+        position: its id.
+        tag: the update's kind.
+        data: the update as sent.
+        problem: why it could not be read; ``None`` for an unknown kind.
+        turn: number of its turn; ``None`` between turns.
+        replayed: it came from a replay.
+    """
+
+    type: ClassVar[str] = "unknown"
+
+    position: int
+    tag: str
+    data: Mapping[str, Any]
+    problem: str | None = None
+    turn: int | None = None
+    replayed: bool = False
+
+
+Entry: TypeAlias = MessageEntry | ToolCallEntry | CompactionEntry | SessionMessageEntry | ReminderNote | UnknownEntry
+"""One entry of a transcript."""

@@ -1,0 +1,297 @@
+"""The normalised events that a session's state is folded from.
+
+One small set for every version of the protocol: translators make them from messages, reducers know nothing else. Where
+an event carries several optional attributes, ``UNSET`` means that nothing was said about it and ``None`` that it was
+cleared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from acp_host.state.entries import Speaker
+from acp_host.wire._model import UNSET, Unset, model
+from acp_host.wire.commands import AvailableCommand
+from acp_host.wire.config_options import SessionConfigOption, SessionModeState
+from acp_host.wire.content import ContentBlock
+from acp_host.wire.ids import RequestId
+from acp_host.wire.plans import PlanUpdateContent
+from acp_host.wire.subagents import SubagentUpdate
+from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
+from acp_host.wire.usage import Cost, Usage
+
+__all__ = [
+    "CommandsReplaced",
+    "CompactionReported",
+    "CompactionSummaryAdded",
+    "ConfigOptionsReplaced",
+    "HealthChanged",
+    "MessageChunk",
+    "ModeChanged",
+    "PlanRemoved",
+    "PlanReplaced",
+    "QuestionAsked",
+    "QuestionClosed",
+    "ReminderShown",
+    "ReplayEnded",
+    "ReplayStarted",
+    "SessionEvent",
+    "SessionInfoChanged",
+    "SessionMessageReported",
+    "SessionOpened",
+    "SubagentReported",
+    "ToolCallReported",
+    "TurnDropped",
+    "TurnEnded",
+    "TurnQueued",
+    "TurnStarted",
+    "UnknownReported",
+    "UsageReported",
+]
+
+
+@model
+class MessageChunk:
+    """The next piece of a message or a thought; ``message_id`` is ``None`` where the agent does not name messages."""
+
+    speaker: Speaker
+    content: ContentBlock
+    message_id: str | None = None
+
+
+@model
+class ToolCallReported:
+    """A tool call was announced (``announced``) or something was said about one; lists are whole.
+
+    ``None`` in ``report`` means that nothing was said.
+    """
+
+    report: ToolCall | ToolCallUpdate
+    announced: bool
+
+
+@model
+class PlanReplaced:
+    """A plan is now this; ``plan_id`` is ``None`` for the one plan of agents that have only one."""
+
+    plan_id: str | None
+    content: PlanUpdateContent
+
+
+@model
+class PlanRemoved:
+    """A plan is gone."""
+
+    plan_id: str
+
+
+@model
+class CommandsReplaced:
+    """The slash commands are now these."""
+
+    commands: tuple[AvailableCommand, ...]
+
+
+@model
+class SessionOpened:
+    """The session was opened; ``None`` where the agent has no modes or options."""
+
+    modes: SessionModeState | None = None
+    config_options: tuple[SessionConfigOption, ...] | None = None
+
+
+@model
+class ModeChanged:
+    """Another mode is on."""
+
+    mode_id: str
+
+
+@model
+class ConfigOptionsReplaced:
+    """The configuration options are now these."""
+
+    options: tuple[SessionConfigOption, ...]
+
+
+@model
+class SessionInfoChanged:
+    """Something about the session itself changed."""
+
+    title: str | None | Unset = UNSET
+    updated_at: str | None | Unset = UNSET
+
+
+@model
+class UsageReported:
+    """How full the context is, in tokens, and what was spent so far, if said."""
+
+    used: int
+    size: int
+    cost: Cost | None | Unset = UNSET
+
+
+@model
+class CompactionReported:
+    """A compaction began, went on or ended; a given ``summary`` replaces what was there."""
+
+    compaction_id: str
+    status: str
+    summary: tuple[ContentBlock, ...] | None | Unset = UNSET
+    error: str | None | Unset = UNSET
+
+
+@model
+class CompactionSummaryAdded:
+    """The next piece of a compaction's summary."""
+
+    compaction_id: str
+    content: ContentBlock
+
+
+@model
+class SubagentReported:
+    """Something was said about a child session."""
+
+    update: SubagentUpdate
+
+
+@model
+class SessionMessageReported:
+    """A message between sessions: whole (``content``) or its next piece (``appended``)."""
+
+    message_id: str
+    content: tuple[ContentBlock, ...] | None | Unset = UNSET
+    appended: ContentBlock | None = None
+    sender_session_id: str | None = None
+    recipient_session_id: str | None = None
+
+
+@model
+class UnknownReported:
+    """An update that this version does not know, or that could not be read."""
+
+    tag: str
+    data: Mapping[str, Any]
+    problem: str | None = None
+
+
+@model
+class TurnQueued:
+    """A prompt waits for its turn."""
+
+    turn: int
+    prompt: tuple[ContentBlock, ...]
+
+
+@model
+class TurnStarted:
+    """A prompt was sent.
+
+    Attributes:
+        turn: number of the turn.
+        prompt: the user's own content.
+        sent: all that was sent; begins with the reminders that the host put before ``prompt``.
+    """
+
+    turn: int
+    prompt: tuple[ContentBlock, ...]
+    sent: tuple[ContentBlock, ...]
+
+
+@model
+class TurnEnded:
+    """A turn is over; ``outcome`` is one of the outcome kinds, ``stop_reason`` the raw word if there is one."""
+
+    turn: int
+    outcome: str
+    stop_reason: str | None = None
+    detail: str = ""
+    usage: Usage | None = None
+
+
+@model
+class TurnDropped:
+    """A prompt left the queue without being sent."""
+
+    turn: int
+
+
+@model
+class ReminderShown:
+    """A reminder was put before the prompt that is being sent, or was recognised in a replay."""
+
+    reminder_id: str
+    body: str
+
+
+@model
+class QuestionAsked:
+    """The agent asks the user something: a permission request or an elicitation.
+
+    Attributes:
+        request_id: the agent's id of the request.
+        method: wire method.
+        request: its parameters, a wire type.
+    """
+
+    request_id: RequestId
+    method: str
+    request: Any
+
+
+@model
+class QuestionClosed:
+    """A question needs no answer any more; ``outcome``: ``answered``, ``cancelled``, ``withdrawn`` or ``failed``."""
+
+    request_id: RequestId
+    outcome: str
+
+
+@model
+class ReplayStarted:
+    """What follows is history."""
+
+
+@model
+class ReplayEnded:
+    """What follows is live again."""
+
+
+@model
+class HealthChanged:
+    """The connection's health: ``connected``, ``lost`` or ``closed``, and why."""
+
+    status: str
+    detail: str = ""
+
+
+SessionEvent: TypeAlias = (
+    MessageChunk
+    | ToolCallReported
+    | PlanReplaced
+    | PlanRemoved
+    | CommandsReplaced
+    | SessionOpened
+    | ModeChanged
+    | ConfigOptionsReplaced
+    | SessionInfoChanged
+    | UsageReported
+    | CompactionReported
+    | CompactionSummaryAdded
+    | SubagentReported
+    | SessionMessageReported
+    | UnknownReported
+    | TurnQueued
+    | TurnStarted
+    | TurnEnded
+    | TurnDropped
+    | ReminderShown
+    | QuestionAsked
+    | QuestionClosed
+    | ReplayStarted
+    | ReplayEnded
+    | HealthChanged
+)
+"""What a session's reducers take."""

@@ -1,0 +1,49 @@
+"""How much of a transcript is kept in memory: :class:`MemoryPolicy`, :class:`Archive`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from attrs import field, frozen
+
+from acp_host.errors import InvalidInput
+
+__all__ = ["Archive", "MemoryPolicy"]
+
+
+class Archive(Protocol):
+    """Keeps entries that have left memory, in their JSON form, by position."""
+
+    def append(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Take entries that follow those that were taken before."""
+
+    def fetch(self, first: int, last: int) -> Sequence[Mapping[str, Any]]:
+        """Return the entries at positions ``first`` to ``last``, both included, as far as they are here."""
+
+
+def _positive(instance: object, attribute: Any, value: int | None) -> None:
+    if value is not None and value < 1:
+        raise InvalidInput(f"keep_turns is a number of turns, at least 1, or None; not {value!r}")
+
+
+@frozen(kw_only=True)
+class MemoryPolicy:
+    """What is kept of a transcript when turns end. Positions of entries never change.
+
+    Attributes:
+        keep_turns: how many turns are kept, the newest ones; ``None`` keeps all.
+        archive: takes the entries that leave; ``None``: they are gone.
+
+    Raises:
+        InvalidInput: ``keep_turns`` is below 1.
+    """
+
+    keep_turns: int | None = field(default=None, validator=_positive)
+    archive: Archive | None = None
+
+    def first_to_keep(self, turn_starts: Sequence[int]) -> int:
+        """Return the position of the oldest entry to keep, given where the turns so far begin."""
+        if self.keep_turns is None or len(turn_starts) <= self.keep_turns:
+            return 0
+        return turn_starts[-self.keep_turns]

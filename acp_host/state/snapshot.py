@@ -1,0 +1,221 @@
+"""What a user interface shows of a session at one moment: :class:`SessionSnapshot` and its parts, all immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from attrs import field, frozen
+
+from acp_host.state.entries import Entry, ToolCallEntry
+from acp_host.state.transcript import Transcript
+from acp_host.wire.commands import AvailableCommand
+from acp_host.wire.config_options import SessionConfigOption, SessionMode
+from acp_host.wire.content import ContentBlock
+from acp_host.wire.ids import RequestId
+from acp_host.wire.plans import PlanUpdateContent
+from acp_host.wire.subagents import SubagentUpdate
+from acp_host.wire.usage import Cost, Usage
+
+__all__ = [
+    "ContextUsage",
+    "Health",
+    "Modes",
+    "Plan",
+    "Question",
+    "QueuedTurn",
+    "SessionInfo",
+    "SessionSnapshot",
+    "TerminalView",
+    "TurnState",
+]
+
+
+@frozen(kw_only=True)
+class Plan:
+    """A plan of the agent.
+
+    Attributes:
+        plan_id: its id; ``None`` for the one plan of agents that have only one.
+        content: its entries, its Markdown or its file.
+    """
+
+    plan_id: str | None
+    content: PlanUpdateContent
+
+
+@frozen(kw_only=True)
+class Modes:
+    """The modes of an agent that has modes.
+
+    Attributes:
+        current: id of the mode that is on; ``None`` if it was never said.
+        available: what there is to choose from.
+    """
+
+    current: str | None = None
+    available: tuple[SessionMode, ...] = ()
+
+
+@frozen(kw_only=True)
+class ContextUsage:
+    """How full the model's context is, in tokens, and what the session has cost.
+
+    Attributes:
+        used: tokens in the context; ``None`` if it was never said.
+        size: tokens that fit.
+        cost: what was spent so far, if the agent says so.
+        last_turn: tokens of the last finished turn, if the agent says so.
+    """
+
+    used: int | None = None
+    size: int | None = None
+    cost: Cost | None = None
+    last_turn: Usage | None = None
+
+
+@frozen(kw_only=True)
+class SessionInfo:
+    """What the session is called.
+
+    Attributes:
+        title: the agent's title; until it gives one, the beginning of the first prompt.
+        provisional: the title is that beginning.
+        updated_at: when something last happened, as the agent says it.
+    """
+
+    title: str | None = None
+    provisional: bool = False
+    updated_at: str | None = None
+
+
+@frozen(kw_only=True)
+class Question:
+    """Something that the agent asks the user and that has no answer yet.
+
+    Attributes:
+        request_id: the agent's id of the request.
+        method: ``session/request_permission`` or ``elicitation/create``.
+        request: its parameters.
+        position: where the tool call stands that it is about; ``None`` if it is about none.
+    """
+
+    request_id: RequestId
+    method: str
+    request: Any
+    position: int | None = None
+
+
+@frozen(kw_only=True)
+class QueuedTurn:
+    """A prompt that waits."""
+
+    turn: int
+    prompt: tuple[ContentBlock, ...]
+
+
+@frozen(kw_only=True)
+class TurnState:
+    """What the session is doing.
+
+    Attributes:
+        status: ``idle``, ``running``, or ``waiting`` while the user has something to answer.
+        turn: number of the running turn, else of the last one; ``None`` before the first.
+        queued: the prompts that wait, next first.
+        outcome: how the last turn ended; ``None`` while one runs and before the first.
+        stop_reason: the agent's word for it.
+        detail: the reason behind ``outcome``; may be empty.
+    """
+
+    status: Literal["idle", "running", "waiting"] = "idle"
+    turn: int | None = None
+    queued: tuple[QueuedTurn, ...] = ()
+    outcome: str | None = None
+    stop_reason: str | None = None
+    detail: str = ""
+
+
+@frozen(kw_only=True)
+class TerminalView:
+    """A command that the host runs for the agent.
+
+    Attributes:
+        terminal_id: its id.
+        command: what runs, as one line for people.
+        output: the newest output, in segments as for text.
+        truncated: older output was dropped.
+        exit_code: how it ended; ``None`` while it runs, or if a signal ended it.
+        signal: the signal that ended it, if one did.
+        released: the agent has let go of it.
+    """
+
+    terminal_id: str
+    command: str
+    output: tuple[str, ...] = ()
+    truncated: bool = False
+    exit_code: int | None = None
+    signal: str | None = None
+    released: bool = False
+
+
+@frozen(kw_only=True)
+class Health:
+    """Whether the agent can be reached.
+
+    Attributes:
+        status: ``connected``, ``lost`` or ``closed``.
+        detail: why, for people; may be empty.
+    """
+
+    status: str = "connected"
+    detail: str = ""
+
+
+@frozen(kw_only=True)
+class SessionSnapshot:
+    """A session at one moment.
+
+    Attributes:
+        session_id: the agent's id.
+        version: grows by one with each delivery of changes.
+        transcript: what was said and done, oldest first.
+        plans: the agent's plans, in the order in which they appeared.
+        commands: slash commands that a prompt can begin with.
+        modes: the agent's modes; empty if it has none.
+        config_options: its configuration options with their values; empty if it has none.
+        info: what the session is called.
+        usage: tokens and cost.
+        subagents: child sessions by id.
+        questions: what waits for an answer of the user, oldest first.
+        terminals: commands that the host runs for the agent, by id.
+        turn: what the session is doing.
+        health: whether the agent can be reached.
+        reminders: the reminders panel.
+        notices: toasts and their history.
+    """
+
+    session_id: str
+    version: int
+    transcript: Transcript
+    plans: tuple[Plan, ...] = ()
+    commands: tuple[AvailableCommand, ...] = ()
+    modes: Modes = field(factory=Modes)
+    config_options: tuple[SessionConfigOption, ...] = ()
+    info: SessionInfo = field(factory=SessionInfo)
+    usage: ContextUsage = field(factory=ContextUsage)
+    subagents: Mapping[str, SubagentUpdate] = field(factory=dict)
+    questions: tuple[Question, ...] = ()
+    terminals: Mapping[str, TerminalView] = field(factory=dict)
+    turn: TurnState = field(factory=TurnState)
+    health: Health = field(factory=Health)
+    reminders: Any = None
+    notices: Any = None
+
+    @property
+    def tool_calls(self) -> tuple[ToolCallEntry, ...]:
+        """The tool calls of the transcript, oldest first; goes through all of it."""
+        return tuple(entry for entry in self.transcript if isinstance(entry, ToolCallEntry))
+
+    def entry(self, position: int) -> Entry | None:
+        """Return the entry of the transcript with this position, or ``None`` if it is not kept."""
+        return self.transcript.at(position)

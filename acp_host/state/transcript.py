@@ -1,0 +1,242 @@
+"""Where a session's entries are kept: :class:`TranscriptStore`, and what readers get of it: :class:`Transcript`.
+
+Entries stand in pages of :data:`PAGE`. A snapshot is a tuple of pages, of which only those that changed are made anew,
+so that it costs the same however long the session has become. Pages of turns that are over are packed into bytes: a
+session of a million updates is then a few thousand objects to the garbage collector. Readers do not notice; a packed
+page is unpacked when somebody looks, and an entry that somebody still holds is the same object again.
+
+A message or tool call that is being written stands in its page as a builder (anything with ``freeze()``), which is
+replaced by its frozen entry as soon as it is closed.
+"""
+
+from __future__ import annotations
+
+import pickle
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol, overload
+
+from attrs import field, frozen
+
+from acp_host.state.entries import Entry
+
+__all__ = ["PAGE", "Builder", "Transcript", "TranscriptStore"]
+
+PAGE = 128
+"""Entries in a page."""
+_KEPT_OPEN = 8
+"""Full pages at the end that are not packed: what front-ends show."""
+
+
+class Builder(Protocol):
+    """An entry that is being written."""
+
+    def freeze(self) -> Entry:
+        """Return the entry as it is now."""
+
+
+@frozen(eq=False)
+class _FrozenPage:
+    entries: tuple[Entry, ...]
+
+
+class _Unpacked:
+    """Holds the entries of a packed page while somebody looks at them."""
+
+    __slots__ = ("__weakref__", "entries")
+
+    def __init__(self, entries: tuple[Entry, ...]) -> None:
+        self.entries = entries
+
+
+class _PackedPage:
+    """A page as bytes. Its entries are unpacked on demand, and kept as long as somebody holds one of them."""
+
+    __slots__ = ("_bytes", "_held", "_unpacked")
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._bytes = pickle.dumps(tuple(entries), pickle.HIGHEST_PROTOCOL)
+        self._held: weakref.WeakValueDictionary[int, Entry] = weakref.WeakValueDictionary(
+            {entry.position: entry for entry in entries}
+        )
+        self._unpacked: weakref.ref[_Unpacked] | None = None
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        return self.unpack().entries
+
+    def unpack(self) -> _Unpacked:
+        """Return the entries; hold the result to keep them."""
+        unpacked = self._unpacked() if self._unpacked is not None else None
+        if unpacked is None:
+            # These bytes were made a few lines above and have never left this object.
+            fresh = pickle.loads(self._bytes)
+            unpacked = _Unpacked(tuple(self._held.get(entry.position, entry) for entry in fresh))
+            self._held.update({entry.position: entry for entry in unpacked.entries})
+            self._unpacked = weakref.ref(unpacked)
+        return unpacked
+
+
+@frozen(eq=False)
+class Transcript(Sequence[Entry]):
+    """The entries of a session at one moment, oldest first. Indexed by place, not by position.
+
+    Attributes:
+        first: position of the oldest entry that is kept; 0 unless the memory policy has dropped some.
+    """
+
+    first: int
+    _pages: tuple[Any, ...] = field(repr=False)
+    _end: int = field(repr=False)
+
+    def __len__(self) -> int:
+        return self._end - self.first
+
+    @overload
+    def __getitem__(self, index: int) -> Entry: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Entry, ...]: ...
+    def __getitem__(self, index: int | slice) -> Entry | tuple[Entry, ...]:
+        if isinstance(index, slice):
+            return tuple(self._at(self.first + place) for place in range(*index.indices(len(self))))
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError("transcript index out of range")
+        return self._at(self.first + place)
+
+    def __iter__(self) -> Iterator[Entry]:
+        skip = self.first % PAGE
+        for page in self._pages:
+            entries = page.entries  # held while we look: a packed page is unpacked once
+            yield from entries[skip:] if skip else entries
+            skip = 0
+
+    def at(self, position: int) -> Entry | None:
+        """Return the entry with this position, or ``None`` if it is not kept."""
+        return self._at(position) if self.first <= position < self._end else None
+
+    def _at(self, position: int) -> Entry:
+        page = self._pages[position // PAGE - self.first // PAGE]
+        entry: Entry = page.entries[position % PAGE]
+        return entry
+
+
+class _PageBuilder:
+    """A page that is not packed: entries, builders in the places that are still being written, and what has changed."""
+
+    __slots__ = ("_entries", "_frozen", "builders", "changed")
+
+    def __init__(self, entries: list[Entry]) -> None:
+        self._entries: list[Any] = entries
+        self._frozen: _FrozenPage | None = None
+        self.builders: dict[int, Builder] = {}
+        self.changed: set[int] = set()
+
+    def add(self, slot: Entry | Builder) -> None:
+        self._entries.append(None)
+        self.put(len(self._entries) - 1, slot)
+
+    def put(self, place: int, slot: Any) -> None:
+        self._frozen = None
+        if hasattr(slot, "freeze"):
+            self.builders[place] = slot
+            self.changed.add(place)
+        else:
+            self.builders.pop(place, None)
+            self.changed.discard(place)
+            self._entries[place] = slot
+
+    def get(self, place: int) -> Entry | Builder:
+        entry: Entry = self._entries[place]
+        return self.builders.get(place) or entry
+
+    def freeze(self) -> _FrozenPage:
+        if self.changed or self._frozen is None:
+            for place in self.changed:
+                self._entries[place] = self.builders[place].freeze()
+            self.changed.clear()
+            self._frozen = _FrozenPage(tuple(self._entries))
+        return self._frozen
+
+
+class TranscriptStore:
+    """The pages of a session. Everything is O(1) amortised but what says otherwise.
+
+    Attributes:
+        end: position that the next entry gets.
+        first: position of the oldest entry that is kept.
+    """
+
+    def __init__(self) -> None:
+        self.end = 0
+        self.first = 0
+        self._pages: list[_PageBuilder | _PackedPage] = []
+        self._first_page = 0
+        self._next_to_pack = 0
+
+    def add(self, slot: Entry | Builder) -> int:
+        """Append an entry or its builder, which must have :attr:`end` as its position."""
+        if self.end % PAGE == 0:
+            self._pages.append(_PageBuilder([]))
+        page = self._pages[-1]
+        assert isinstance(page, _PageBuilder)
+        page.add(slot)
+        self.end += 1
+        return self.end - 1
+
+    def touch(self, position: int) -> None:
+        """Say that the builder at ``position`` has changed."""
+        self._open_page(position).changed.add(position % PAGE)
+
+    def put(self, position: int, slot: Entry | Builder) -> None:
+        """Put an entry or builder in the place of another."""
+        self._open_page(position).put(position % PAGE, slot)
+
+    def get(self, position: int) -> Entry | Builder | None:
+        """Return what stands at ``position``; ``None`` if it is not kept any more."""
+        if not self.first <= position < self.end:
+            return None
+        return self._open_page(position).get(position % PAGE)
+
+    def close(self, position: int) -> None:
+        """Replace the builder at ``position`` by its entry: it is written for now."""
+        if self.first <= position < self.end:
+            page, place = self._open_page(position), position % PAGE
+            builder = page.builders.get(place)
+            if builder is not None:
+                page.put(place, builder.freeze())
+
+    def freeze(self) -> Transcript:
+        """Return a snapshot; costs one step per page besides what changed."""
+        pages = tuple([page.freeze() if isinstance(page, _PageBuilder) else page for page in self._pages])
+        return Transcript(self.first, pages, self.end)
+
+    def pack_one(self, before: int) -> bool:
+        """Pack the oldest full page whose entries all lie before a position; tell whether there was one.
+
+        Costs about a millisecond; the owner calls it in idle moments.
+        """
+        index = max(self._next_to_pack, self._first_page)
+        full_end = (index + 1) * PAGE
+        if full_end > before or full_end + _KEPT_OPEN * PAGE > self.end:
+            return False
+        page = self._pages[index - self._first_page]
+        if isinstance(page, _PageBuilder):
+            self._pages[index - self._first_page] = _PackedPage(page.freeze().entries)
+        self._next_to_pack = index + 1
+        return True
+
+    def drop_before(self, position: int) -> None:
+        """Forget the entries before a position."""
+        self.first = max(self.first, min(position, self.end))
+        while self._pages and (self._first_page + 1) * PAGE <= self.first:
+            self._pages.pop(0)
+            self._first_page += 1
+
+    def _open_page(self, position: int) -> _PageBuilder:
+        index = position // PAGE - self._first_page
+        page = self._pages[index]
+        if isinstance(page, _PackedPage):
+            page = self._pages[index] = _PageBuilder(list(page.entries))
+            self._next_to_pack = min(self._next_to_pack, position // PAGE)
+        return page

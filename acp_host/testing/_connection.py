@@ -1,0 +1,103 @@
+"""One connection of the reference agent: :class:`Connection`, which puts the handlers of all methods together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from acp_host._version import __version__
+from acp_host.errors import AuthRequired, InvalidRequest, ResourceNotFound
+from acp_host.testing._account_methods import LOGIN, AccountMethods
+from acp_host.testing._features import FEATURES, agent_capabilities, offered
+from acp_host.testing._session_methods import SessionMethods
+from acp_host.testing._turn_methods import TurnMethods
+from acp_host.testing.agent_session import AgentSession
+from acp_host.testing.agent_side import AgentSide, Handler
+from acp_host.transports import Transport
+from acp_host.wire.capabilities import ClientCapabilities
+from acp_host.wire.initialize import Implementation, InitializeRequest, InitializeResponse
+
+if TYPE_CHECKING:
+    from acp_host.testing.reference import ReferenceAgent
+
+__all__ = ["Connection"]
+
+_PROTOCOL_VERSION = 1
+
+
+class Connection:
+    """The reference agent as one host sees it.
+
+    Attributes:
+        agent: what all connections share.
+        side: the way to the host.
+        client: what the host offers.
+    """
+
+    def __init__(self, agent: ReferenceAgent) -> None:
+        self.agent = agent
+        self.client = ClientCapabilities()
+        self._initialized = False
+        handlers: dict[str, Handler] = {}
+        for part in (AccountMethods(self), SessionMethods(self), TurnMethods(self)):
+            handlers |= part.handlers()
+        absent = {
+            method for name, feature in FEATURES.items() if name not in agent.features for method in feature.methods
+        }
+        served = {name: self._once_initialized(handler) for name, handler in handlers.items() if name not in absent}
+        self.side = AgentSide({"initialize": self.initialize, **served})
+
+    async def serve(self, host: Transport) -> int:
+        """Serve the host until the connection ends, and give up its sessions."""
+        try:
+            return await self.side.serve(host)
+        finally:
+            for session in self.agent.sessions.values():
+                if session.reader is self:
+                    session.reader = None
+
+    def offers(self, capability: str) -> bool:
+        """Tell whether the host offers a capability, by its wire path from ``clientCapabilities``."""
+        return offered(self.client, capability)
+
+    def initialize(self, request: InitializeRequest) -> InitializeResponse:
+        """Shake hands."""
+        if self._initialized:
+            raise InvalidRequest("initialize was sent before")
+        self._initialized = True
+        self.client = request.client_capabilities or ClientCapabilities()
+        return InitializeResponse(
+            _PROTOCOL_VERSION,
+            agent_capabilities(self.agent.features),
+            auth_methods=(LOGIN,) if self.agent.require_auth else (),
+            agent_info=Implementation("acp-host-reference-agent", __version__, title="Reference Agent"),
+        )
+
+    def require_login(self) -> None:
+        """Refuse what only a logged-in user may do.
+
+        Raises:
+            AuthRequired: nobody is logged in, and that matters.
+        """
+        if self.agent.require_auth and not self.agent.logged_in:
+            methods = [{"id": LOGIN.id, "name": LOGIN.name}]
+            raise AuthRequired("Authentication required", data={"authMethods": methods})
+
+    def open_session(self, session_id: str) -> AgentSession:
+        """Return a session that is open on this connection.
+
+        Raises:
+            ResourceNotFound: it is not.
+        """
+        session = self.agent.sessions.get(session_id)
+        if session is None or session.reader is not self:
+            raise ResourceNotFound(f"the session {session_id} is not open here", data={"sessionId": session_id})
+        return session
+
+    def _once_initialized(self, handler: Handler) -> Callable[[Any], Any]:
+        def handle(params: Any) -> Any:
+            if not self._initialized:
+                raise InvalidRequest("initialize comes first")
+            return handler(params)
+
+        return handle

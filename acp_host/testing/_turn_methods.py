@@ -1,0 +1,108 @@
+"""How the reference agent answers prompts and changes of settings: :class:`TurnMethods`."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from acp_host.errors import InvalidParams, InvalidRequest
+from acp_host.testing._running_turn import RunningTurn
+from acp_host.testing.agent_session import SWITCHES, AgentSession
+from acp_host.testing.agent_side import Handler
+from acp_host.testing.agent_turn import AgentTurn, TurnContext
+from acp_host.wire._model import UNSET
+from acp_host.wire.config_options import (
+    SetSessionConfigOptionRequest,
+    SetSessionConfigOptionResponse,
+    SetSessionModeRequest,
+)
+from acp_host.wire.content import (
+    AudioContent,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+)
+from acp_host.wire.prompt import CancelNotification, PromptRequest, PromptResponse
+from acp_host.wire.updates import UserMessageChunk
+
+if TYPE_CHECKING:
+    from acp_host.testing._connection import Connection
+
+__all__ = ["TurnMethods"]
+
+_NEEDS = {ImageContent: "image", AudioContent: "audio", EmbeddedResource: "embeddedContext"}
+
+
+class TurnMethods:
+    """What happens inside the sessions of one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._agent = connection.agent
+
+    def handlers(self) -> dict[str, Handler]:
+        """Return the handlers by wire method."""
+        return {
+            "session/prompt": self.prompt,
+            "session/cancel": self.cancel,
+            "session/set_mode": self.set_mode,
+            "session/set_config_option": self.set_config_option,
+        }
+
+    def prompt(self, request: PromptRequest) -> Coroutine[Any, Any, PromptResponse]:
+        """Begin a turn at once, so that a cancel that follows finds it; return what awaits its end."""
+        session = self._connection.open_session(request.session_id)
+        self._connection.require_login()
+        if session.turn is not None:
+            raise InvalidRequest("a turn is running in this session", data={"sessionId": session.id})
+        if not request.prompt:
+            raise InvalidParams("a prompt needs at least one block", data={"path": "$.params.prompt"})
+        for block in request.prompt:
+            self._check_block(block)
+        agent = self._agent
+        context = TurnContext(
+            side=self._connection.side, client=self._connection.client, number=agent.number, delay=agent.delay
+        )
+        turn = AgentTurn(session, request.prompt, context)
+        session.turn = RunningTurn(turn, agent.script)
+        session.updated_at = agent.now()
+        message_id = agent.number("message")
+        session.history += [UserMessageChunk(block, message_id=message_id) for block in request.prompt]
+        return self._answer(session, turn, session.turn)
+
+    async def _answer(self, session: AgentSession, turn: AgentTurn, running: RunningTurn) -> PromptResponse:
+        try:
+            reason = await running.run()
+        finally:
+            session.turn = None
+            usage = turn.usage()
+        return PromptResponse(reason, usage=usage if self._agent.unstable else UNSET)
+
+    def cancel(self, notification: CancelNotification) -> None:
+        """Cancel the turn that runs in a session."""
+        session = self._connection.open_session(notification.session_id)
+        if session.turn is not None:
+            session.turn.cancel()
+
+    def set_mode(self, request: SetSessionModeRequest) -> None:
+        """Turn a mode on."""
+        self._change(self._connection.open_session(request.session_id), "mode", request.mode_id)
+
+    def set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
+        """Set an option and return all of them."""
+        session = self._connection.open_session(request.session_id)
+        self._change(session, request.config_id, request.value)
+        options = session.settings.options(switches=self._connection.offers(SWITCHES))
+        return SetSessionConfigOptionResponse(options)
+
+    def _change(self, session: AgentSession, option: str, value: str | bool) -> None:
+        for update in session.change(option, value, switches=self._connection.offers(SWITCHES)):
+            self._connection.side.update(session.id, update)
+
+    def _check_block(self, block: ContentBlock) -> None:
+        feature = _NEEDS.get(type(block), "")
+        known = isinstance(block, TextContent | ResourceLink)
+        if not known and feature not in self._agent.features:
+            raise InvalidParams(f"this agent takes no {type(block).__name__} in a prompt")

@@ -1,0 +1,53 @@
+"""The reference agent as a program: ``python -m acp_host.testing.agent``, with a host at stdin and stdout."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from acp_host.testing._features import FEATURES
+from acp_host.testing._load import load_function
+from acp_host.testing._stdio import run_on_stdio
+from acp_host.testing.reference import ReferenceAgent
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the agent until its host closes stdin; return the exit status."""
+    options = _parser().parse_args(argv)
+    agent = ReferenceAgent(
+        script=load_function(options.script) if options.script else None,
+        unstable=not options.stable,
+        without=options.without,
+        require_auth=options.require_auth,
+        page_size=options.page_size,
+        delay=options.delay,
+    )
+    return run_on_stdio(agent.serve)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m acp_host.testing.agent",
+        description="An ACP agent without a model, for tests and demonstrations.",
+    )
+    parser.add_argument("--script", metavar="FILE[:FUNCTION]", help="what to do with prompts, in place of the built-in")
+    parser.add_argument("--stable", action="store_true", help="offer no draft methods")
+    parser.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        choices=FEATURES,
+        metavar="FEATURE",
+        help=f"one of {', '.join(FEATURES)}",
+    )
+    parser.add_argument("--require-auth", action="store_true", help="open no session before a login")
+    parser.add_argument("--page-size", type=int, default=50, metavar="N", help="sessions on a page of session/list")
+    parser.add_argument("--delay", type=float, default=0.0, metavar="SECONDS", help="between two chunks of a message")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

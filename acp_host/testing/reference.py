@@ -1,0 +1,117 @@
+"""A complete agent without a model: :class:`ReferenceAgent`, for demonstrations, documentation and tests.
+
+It is deterministic: the same messages get the same answers, ids and times included. It touches no file, starts no
+process and opens no connection by itself; files and commands are the host's, and what the host does not offer is left
+out, which the agent says.
+"""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import sys
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+
+from acp_host.testing._account_methods import PROVIDERS
+from acp_host.testing._connection import Connection
+from acp_host.testing._features import chosen_features
+from acp_host.testing._in_process import InProcessTransport
+from acp_host.testing._running_turn import TurnScript
+from acp_host.testing.agent_session import AgentSession
+from acp_host.testing.builtin_script import builtin_commands, builtin_script
+from acp_host.transports import Transport
+from acp_host.wire.commands import AvailableCommand
+
+__all__ = ["ReferenceAgent", "TurnScript"]
+
+_BEGINNING = datetime.datetime(2025, 1, 1, tzinfo=datetime.UTC)
+
+
+class ReferenceAgent:
+    """An agent that knows all of ACP v1, and does what its script says. ::
+
+        async with acp_host.connect(ReferenceAgent().transport(), permissions=PermissionPolicy.allow_once()) as host:
+            session = await host.new_session()
+            print((await session.prompt("Show me what you can do")).text)
+
+    Without a script of your own a prompt that begins with a slash is a small program, one command on each line, e.g.
+    ``/say Hello``; any other prompt gets a whole conversation. :mod:`acp_host.testing.builtin_script` lists the
+    commands. A script of your own is a coroutine function::
+
+        async def script(turn: AgentTurn) -> str | None:
+            await turn.say(f"You said: {turn.text}")
+
+    It returns the stop reason, ``None`` for ``end_turn``. It may raise :class:`~acp_host.errors.RequestFailed`, which
+    the prompt is answered with. When the turn is cancelled the script is cancelled where it waits.
+
+    One agent can serve many connections, one after the other or at once; its sessions outlive them, so that a host can
+    load them again. MCP servers are accepted and left alone.
+
+    Args:
+        script: what to do with a prompt; ``None`` for the built-in one.
+        commands: what ``available_commands_update`` tells; ``None``: those of the built-in script, and none
+            with a script of your own.
+        unstable: offer draft methods too, and tell the usage of each turn.
+        without: features to leave out, e.g. ``{"load", "image"}``; see :data:`acp_host.testing._features.FEATURES`.
+        require_auth: refuse to open sessions until ``authenticate``.
+        page_size: how many sessions a page of ``session/list`` has.
+        delay: seconds between two chunks of a message, for people to watch.
+
+    Attributes:
+        sessions: every session by id.
+        logged_in: whether somebody is logged in.
+
+    Raises:
+        InvalidInput: ``without`` names something that is no feature.
+    """
+
+    def __init__(
+        self,
+        *,
+        script: TurnScript | None = None,
+        commands: Sequence[AvailableCommand] | None = None,
+        unstable: bool = True,
+        without: Collection[str] = (),
+        require_auth: bool = False,
+        page_size: int = 50,
+        delay: float = 0.0,
+    ) -> None:
+        self.script = script or builtin_script
+        self.commands = tuple(builtin_commands() if commands is None and script is None else commands or ())
+        self.unstable = unstable
+        self.features = chosen_features(unstable=unstable, without=without)
+        self.require_auth = require_auth
+        self.page_size = page_size
+        self.delay = delay
+        self.sessions: dict[str, AgentSession] = {}
+        self.logged_in = False
+        self.providers = {provider.provider_id: provider for provider in PROVIDERS}
+        self._numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
+        self._seconds = itertools.count()
+
+    def transport(self) -> Transport:
+        """Return what to pass to :func:`acp_host.connect`; the agent runs in this process, as a task."""
+        return InProcessTransport(self.serve, "the reference agent")
+
+    @staticmethod
+    def command(*flags: str) -> list[str]:
+        """Return the command that runs a reference agent as a process of its own.
+
+        Args:
+            flags: see ``python -m acp_host.testing.agent --help``.
+        """
+        return [sys.executable, "-m", "acp_host.testing.agent", *flags]
+
+    async def serve(self, host: Transport) -> int:
+        """Serve one host over any transport until the connection ends; return the exit status for a process."""
+        return await Connection(self).serve(host)
+
+    def number(self, word: str) -> str:
+        """Return a new id, e.g. ``session-1``."""
+        return f"{word}-{next(self._numbers[word])}"
+
+    def now(self) -> str:
+        """Return the time in ISO 8601; it begins in 2025 and a second passes each time somebody looks."""
+        time = _BEGINNING + datetime.timedelta(seconds=next(self._seconds))
+        return time.isoformat().replace("+00:00", "Z")

@@ -1,0 +1,1 @@
+"""From the messages of each version of the protocol to normalised session events; pure."""

@@ -1,0 +1,156 @@
+"""ACP v1 updates as normalised session events: :func:`translate`.
+
+Pure: the same update gives the same event, and nothing is remembered. Notices and reminders are not conversation and
+have translators of their own; this one returns ``None`` for them.
+
+Cost: one dictionary look-up and one small object per update.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from acp_host.state import events
+from acp_host.state.entries import Speaker
+from acp_host.wire._model import UNSET
+from acp_host.wire.commands import AvailableCommandsUpdate
+from acp_host.wire.compaction import CompactionSummaryChunk, CompactionUpdate
+from acp_host.wire.config_options import ConfigOptionUpdate, CurrentModeUpdate
+from acp_host.wire.plans import Plan, PlanItems, PlanRemoved, PlanUpdate
+from acp_host.wire.session import (
+    ForkSessionResponse,
+    LoadSessionResponse,
+    NewSessionResponse,
+    ResumeSessionResponse,
+)
+from acp_host.wire.subagents import SessionMessage, SessionMessageChunk, SubagentUpdate
+from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
+from acp_host.wire.updates import (
+    AgentMessageChunk,
+    AgentThoughtChunk,
+    SessionInfoUpdate,
+    SessionUpdate,
+    UnknownSessionUpdate,
+    UserMessageChunk,
+)
+from acp_host.wire.usage import UsageUpdate
+
+__all__ = ["opened", "translate"]
+
+
+def translate(update: SessionUpdate) -> events.SessionEvent | None:
+    """Return the event that an update stands for, or ``None`` where it is no event of the conversation."""
+    translator = _TRANSLATORS.get(update.__class__)
+    return None if translator is None else translator(update)
+
+
+def opened(
+    response: NewSessionResponse | LoadSessionResponse | ResumeSessionResponse | ForkSessionResponse,
+) -> events.SessionOpened:
+    """Return the event for the agent's answer to a request that opens a session."""
+    return events.SessionOpened(response.modes or None, response.config_options or None)
+
+
+def _user_chunk(update: UserMessageChunk) -> events.MessageChunk:
+    return events.MessageChunk(Speaker.USER, update.content, update.message_id or None)
+
+
+def _agent_chunk(update: AgentMessageChunk) -> events.MessageChunk:
+    return events.MessageChunk(Speaker.ASSISTANT, update.content, update.message_id or None)
+
+
+def _thought_chunk(update: AgentThoughtChunk) -> events.MessageChunk:
+    return events.MessageChunk(Speaker.THOUGHT, update.content, update.message_id or None)
+
+
+def _tool_call(update: ToolCall) -> events.ToolCallReported:
+    return events.ToolCallReported(update, True)
+
+
+def _tool_call_update(update: ToolCallUpdate) -> events.ToolCallReported:
+    return events.ToolCallReported(update, False)
+
+
+def _plan(update: Plan) -> events.PlanReplaced:
+    return events.PlanReplaced(None, PlanItems(plan_id="", entries=update.entries))
+
+
+def _plan_update(update: PlanUpdate) -> events.PlanReplaced:
+    return events.PlanReplaced(getattr(update.plan, "plan_id", None), update.plan)
+
+
+def _plan_removed(update: PlanRemoved) -> events.PlanRemoved:
+    return events.PlanRemoved(update.plan_id)
+
+
+def _commands(update: AvailableCommandsUpdate) -> events.CommandsReplaced:
+    return events.CommandsReplaced(update.available_commands)
+
+
+def _mode(update: CurrentModeUpdate) -> events.ModeChanged:
+    return events.ModeChanged(update.current_mode_id)
+
+
+def _config_options(update: ConfigOptionUpdate) -> events.ConfigOptionsReplaced:
+    return events.ConfigOptionsReplaced(update.config_options)
+
+
+def _info(update: SessionInfoUpdate) -> events.SessionInfoChanged:
+    return events.SessionInfoChanged(update.title, update.updated_at)
+
+
+def _usage(update: UsageUpdate) -> events.UsageReported:
+    return events.UsageReported(update.used, update.size, update.cost)
+
+
+def _compaction(update: CompactionUpdate) -> events.CompactionReported:
+    return events.CompactionReported(update.compaction_id, update.status, update.summary, update.error)
+
+
+def _compaction_summary(update: CompactionSummaryChunk) -> events.CompactionSummaryAdded:
+    return events.CompactionSummaryAdded(update.compaction_id, update.content)
+
+
+def _subagent(update: SubagentUpdate) -> events.SubagentReported:
+    return events.SubagentReported(update)
+
+
+def _session_message(update: SessionMessage) -> events.SessionMessageReported:
+    return events.SessionMessageReported(
+        update.message_id,
+        content=update.content,
+        sender_session_id=update.sender_session_id or None,
+        recipient_session_id=update.recipient_session_id or None,
+    )
+
+
+def _session_message_chunk(update: SessionMessageChunk) -> events.SessionMessageReported:
+    return events.SessionMessageReported(update.message_id, content=UNSET, appended=update.content)
+
+
+def _unknown(update: UnknownSessionUpdate) -> events.UnknownReported:
+    return events.UnknownReported(update.tag, update.data, update.problem)
+
+
+_TRANSLATORS: dict[type, Callable[[Any], events.SessionEvent]] = {
+    UserMessageChunk: _user_chunk,
+    AgentMessageChunk: _agent_chunk,
+    AgentThoughtChunk: _thought_chunk,
+    ToolCall: _tool_call,
+    ToolCallUpdate: _tool_call_update,
+    Plan: _plan,
+    PlanUpdate: _plan_update,
+    PlanRemoved: _plan_removed,
+    AvailableCommandsUpdate: _commands,
+    CurrentModeUpdate: _mode,
+    ConfigOptionUpdate: _config_options,
+    SessionInfoUpdate: _info,
+    UsageUpdate: _usage,
+    CompactionUpdate: _compaction,
+    CompactionSummaryChunk: _compaction_summary,
+    SubagentUpdate: _subagent,
+    SessionMessage: _session_message,
+    SessionMessageChunk: _session_message_chunk,
+    UnknownSessionUpdate: _unknown,
+}

@@ -1,0 +1,220 @@
+"""Bad agents, and what the tests of this directory ask of every host that meets one.
+
+Most faults are put into the middle of a conversation by :func:`conversation`, which then shows that the turn they came
+in and the next one both end as they should. What the host wrote back is in :attr:`Seen.answers`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from attrs import field, frozen
+
+import acp_host
+from acp_host import Diagnostic, DiagnosticKind, HostConnection, Session, TurnResult
+from acp_host.testing import ScriptedAgent
+
+__all__ = [
+    "DONE",
+    "EDIT",
+    "FORM",
+    "PATIENCE",
+    "Hangs",
+    "Seen",
+    "cancelled",
+    "chunk",
+    "connected",
+    "conversation",
+    "kinds",
+    "line",
+    "open_session",
+    "options",
+    "permission",
+    "reported",
+    "selected",
+    "until",
+]
+
+PATIENCE = 10.0
+"""Seconds that anything may take here before it counts as hanging."""
+
+DONE = {"stopReason": "end_turn"}
+EDIT = {"toolCallId": "call-1", "title": "Edit notes.txt", "kind": "edit", "status": "pending"}
+
+FORM = {
+    "mode": "form",
+    "sessionId": "session-1",
+    "message": "Which one?",
+    "requestedSchema": {"type": "object", "properties": {"one": {"type": "string"}}},
+}
+"""Parameters of a form."""
+
+Bad = Callable[[ScriptedAgent], Any]
+"""Does something bad; what it returns is awaited where it can be."""
+
+
+@frozen
+class Seen:
+    """What a host saw of a conversation with something bad in its first turn.
+
+    Attributes:
+        updates: those of the first turn.
+        result: of the first turn.
+        between: updates that belonged to no turn.
+        diagnostics: of the whole connection.
+        answers: what the host answered the agent's own requests, whole messages.
+    """
+
+    updates: list[Any]
+    result: TurnResult
+    between: list[Any] = field(factory=list)
+    diagnostics: list[Diagnostic] = field(factory=list)
+    answers: list[dict[str, Any]] = field(factory=list)
+
+    def reported(self, kind: DiagnosticKind) -> list[Diagnostic]:
+        return [diagnostic for diagnostic in self.diagnostics if diagnostic.kind == kind]
+
+
+def line(message: Any) -> bytes:
+    """A message as the agent's JSON library would write it, which is not ours."""
+    return json.dumps(message).encode() + b"\n"
+
+
+def chunk(text: str, **members: Any) -> dict[str, Any]:
+    return {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}, **members}
+
+
+def options(*kinds: str) -> list[dict[str, str]]:
+    """Options of these kinds; each has its kind as its id."""
+    return [{"optionId": kind, "name": kind.replace("_", " ").title(), "kind": kind} for kind in kinds]
+
+
+def permission(*kinds: str, session_id: str = "session-1", **tool_call: Any) -> dict[str, Any]:
+    """Parameters of a permission request."""
+    offered = options(*(kinds or ("allow_once", "reject_once")))
+    return {"sessionId": session_id, "toolCall": {**EDIT, **tool_call}, "options": offered}
+
+
+def selected(option_id: str) -> dict[str, Any]:
+    """The result that chooses an option."""
+    return {"outcome": {"outcome": "selected", "optionId": option_id}}
+
+
+cancelled = {"outcome": {"outcome": "cancelled"}}
+"""The result that chooses none."""
+
+
+@asynccontextmanager
+async def connected(script: Callable[[ScriptedAgent], Any], **arguments: Any) -> AsyncIterator[HostConnection]:
+    """Connect to an agent in this process; its script has to come to its end before the host closes."""
+    agent = ScriptedAgent(script)
+    async with asyncio.timeout(PATIENCE):
+        async with acp_host.connect(agent.transport(), **arguments) as host:
+            yield host
+            await agent.finished()
+
+
+@asynccontextmanager
+async def open_session(
+    script: Callable[[ScriptedAgent], Any], **arguments: Any
+) -> AsyncIterator[tuple[HostConnection, Session]]:
+    """As :func:`connected`, with the handshake and ``session/new`` done on both sides before the script begins."""
+
+    async def whole(agent: ScriptedAgent) -> None:
+        await agent.handshake(ALL)
+        await agent.open_session("session-1")
+        await script(agent)
+
+    async with connected(whole, **arguments) as host:
+        yield host, await host.new_session()
+
+
+ALL = {
+    "loadSession": True,
+    "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
+    "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}, "fork": {}},
+}
+"""Capabilities of an agent that can do everything the tests ask of it."""
+
+
+async def conversation(bad: Bad, **arguments: Any) -> Seen:
+    """Hold a conversation of two turns, with something bad in the first after its first words."""
+    agents: list[ScriptedAgent] = []
+
+    async def script(agent: ScriptedAgent) -> None:
+        agents.append(agent)
+        await agent.handshake(ALL)
+        await agent.open_session("session-1")
+        first = await agent.expect("session/prompt")
+        agent.say("before ")
+        done = bad(agent)
+        if inspect.isawaitable(done):
+            await done
+        agent.say("after")
+        agent.reply(DONE, to=first)
+        await agent.expect("session/prompt")
+        agent.say("second")
+        agent.reply(DONE)
+
+    async with connected(script, **arguments) as host:
+        session = await host.new_session()
+        turn = session.prompt("first")
+        updates = [update async for update in turn]
+        result = await turn
+        assert (await session.prompt("second")).text == "second", "the connection goes on as if nothing had happened"
+    return Seen(
+        updates=updates,
+        result=result,
+        between=[update async for update in _left(session)],
+        diagnostics=list(host.diagnostics),
+        answers=[message for message in agents[0].received if "method" not in message],
+    )
+
+
+async def _left(session: Session) -> AsyncIterator[Any]:
+    try:
+        while True:
+            yield await session.next_update_between_turns()
+    except acp_host.ConnectionClosed:
+        return
+
+
+class Hangs:
+    """A handler that never answers, and knows whether it was cancelled."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.cancelled = 0
+
+    async def __call__(self, request: Any) -> str:
+        self.asked += 1
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        raise AssertionError("nobody answers")
+
+
+def kinds(diagnostics: Iterable[Diagnostic]) -> list[DiagnosticKind]:
+    return [diagnostic.kind for diagnostic in diagnostics]
+
+
+def reported(host: HostConnection, kind: DiagnosticKind) -> list[Diagnostic]:
+    return [diagnostic for diagnostic in host.diagnostics if diagnostic.kind == kind]
+
+
+async def until(done: Callable[[], Any]) -> None:
+    """Wait for something that no callback tells of."""
+    async with asyncio.timeout(PATIENCE):
+        while not done():  # noqa: ASYNC110
+            await asyncio.sleep(0.002)
+
+
+def texts(updates: Sequence[Any]) -> list[str]:
+    return [update.content.text for update in updates]

@@ -1,0 +1,340 @@
+"""What agents ask of the host: unknown methods, handlers that fail or hang, requests that are withdrawn."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import acp_host
+from acp_host import DiagnosticKind, ElicitationHandlers, MethodNotFound
+from acp_host.testing import ScriptedAgent
+from acp_host.wire.elicitation import ElicitationAcceptAction, ElicitationDeclineAction
+from tests.chaos.bad_agents import (
+    DONE,
+    FORM,
+    Hangs,
+    cancelled,
+    connected,
+    conversation,
+    line,
+    open_session,
+    permission,
+    reported,
+    selected,
+    until,
+)
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["_vendor/ask", "craft/drainQueue", "fs/read_text_file", "terminal/create", "session/update", "initialize", ""],
+)
+async def test_r50_an_unknown_request_is_refused_at_once(method: str) -> None:
+    async def bad(agent: ScriptedAgent) -> None:
+        error = (await agent.call(method, {"sessionId": "session-1"}))["error"]
+        assert (error["code"], error["data"]) == (-32601, {"method": method})
+
+    seen = await conversation(bad)
+    assert [note.method for note in seen.reported(DiagnosticKind.UNKNOWN_METHOD)] == [method]
+
+
+CURSOR = {
+    "cursor/create_plan": {"toolCallId": "t", "plan": "# Plan", "todos": [{"id": "1", "content": "think"}]},
+    "cursor/ask_question": {"toolCallId": "t", "questions": [{"id": "q", "prompt": "Which?", "options": []}]},
+    "cursor/update_todos": {"toolCallId": "t", "todos": [], "merge": True},
+    "cursor/task": {"toolCallId": "t", "description": "look around", "prompt": "look", "subagentType": "explore"},
+    "cursor/generate_image": {"toolCallId": "t", "description": "a cat", "filePath": "/tmp/cat.png"},
+}
+
+
+@pytest.mark.parametrize("method", CURSOR)
+@pytest.mark.parametrize("as_request", [True, False])
+async def test_r51_an_extension_that_nobody_serves_stays_visible(method: str, as_request: bool) -> None:
+    async def bad(agent: ScriptedAgent) -> None:
+        if as_request:
+            assert (await agent.call(method, CURSOR[method]))["error"]["code"] == -32601
+        else:
+            agent.notify(method, CURSOR[method])
+
+    seen = await conversation(bad)
+    [note] = seen.reported(DiagnosticKind.UNKNOWN_METHOD)
+    assert note.method == method
+    assert all(str(name) in note.data for name in CURSOR[method]), "what it wanted to say can be read"
+
+
+@pytest.mark.parametrize("method", CURSOR)
+async def test_r51_an_extension_that_the_application_serves(method: str) -> None:
+    told: list[Any] = []
+
+    async def script(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        response = await agent.call(method, CURSOR[method])
+        assert response["result"] == {"outcome": "accepted", "of": CURSOR[method]}
+        agent.notify(method, CURSOR[method])
+        agent.reply(DONE, to=prompt)
+
+    async with open_session(script) as (host, session):
+        host.on_request(method, lambda params: {"outcome": "accepted", "of": params})
+        host.on_notification(method, told.append)
+        await session.prompt("question")
+        assert told == [CURSOR[method]]
+        assert list(host.diagnostics) == []
+
+
+async def test_r51_a_flood_of_notifications_that_nobody_listens_to() -> None:
+    def bad(agent: ScriptedAgent) -> None:
+        for number in range(2_000):
+            agent.notify(f"_vendor/event{number}", {"number": number})
+
+    seen = await conversation(bad)
+    assert len(seen.reported(DiagnosticKind.UNKNOWN_METHOD)) < 40
+
+
+async def test_r52_forms_are_offered_only_where_somebody_shows_them() -> None:
+    async def refused(agent: ScriptedAgent) -> None:
+        params = await agent.handshake()
+        assert "elicitation" not in params["clientCapabilities"]
+        assert (await agent.call("elicitation/create", FORM))["error"]["code"] == -32601
+
+    async with connected(refused):
+        pass
+
+    async def answered(agent: ScriptedAgent) -> None:
+        params = await agent.handshake()
+        assert params["clientCapabilities"]["elicitation"] == {"form": {}}
+        response = await agent.call("elicitation/create", FORM)
+        assert response["result"] == {"action": "accept", "content": {"one": "this"}}
+        for mode in ("url", "hologram"):
+            other = {**FORM, "mode": mode, "url": "https://example.org", "elicitationId": "e"}
+            assert (await agent.call("elicitation/create", other))["result"] == {"action": "decline"}
+
+    async with connected(answered, elicitation=lambda _: ElicitationAcceptAction({"one": "this"})) as host:
+        pass
+    assert len(reported(host, DiagnosticKind.UNEXPECTED)) == 2
+
+
+@pytest.mark.parametrize("offer", ["nothing", "files", "reading", "terminals", "urls"])
+async def test_r53_what_is_offered_is_what_is_served(offer: str, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("buy milk")
+    arguments: dict[str, Any] = {
+        "nothing": {},
+        "files": {"files": True},
+        "reading": {"files": acp_host.FileService(write=False)},
+        "terminals": {"terminals": True},
+        "urls": {"elicitation": ElicitationHandlers(url=lambda _: ElicitationDeclineAction())},
+    }[offer]
+    expected = {
+        "fs": {"readTextFile": offer in ("files", "reading"), "writeTextFile": offer == "files"},
+        "terminal": offer == "terminals",
+    }
+
+    async def script(agent: ScriptedAgent) -> None:
+        capabilities = (await agent.handshake())["clientCapabilities"]
+        assert {name: capabilities[name] for name in expected} == expected
+        assert capabilities.get("elicitation") == ({"url": {}} if offer == "urls" else None)
+        await agent.open_session()
+        file = {"sessionId": "session-1", "path": str(tmp_path / "notes.txt")}
+        answers = [
+            await agent.call("fs/read_text_file", file),
+            await agent.call("fs/write_text_file", {**file, "content": "buy tea"}),
+            await agent.call("terminal/create", {"sessionId": "session-1", "command": "true"}),
+        ]
+        served = [answer.get("error", {}).get("code") != -32601 for answer in answers]
+        assert served == [*expected["fs"].values(), expected["terminal"]]
+
+    async with connected(script, **arguments) as host:
+        await host.new_session(tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == ("buy tea" if offer == "files" else "buy milk")
+
+
+async def raises(request: Any) -> Any:
+    raise ZeroDivisionError("oops")
+
+
+@pytest.mark.parametrize("handler", [raises, lambda _: "no-such-option", lambda _: None, lambda _: 5])
+async def test_r54_a_permission_handler_that_fails_allows_nothing(handler: Any) -> None:
+    async def bad(agent: ScriptedAgent) -> None:
+        response = await agent.call("session/request_permission", permission("allow_once", "reject_once"))
+        assert response["result"] == selected("reject_once")
+        response = await agent.call("session/request_permission", permission("allow_once"))
+        assert response["result"] == cancelled
+
+    seen = await conversation(bad, permissions=handler)
+    assert len(seen.reported(DiagnosticKind.HANDLER_FAILED)) == 2
+
+
+@pytest.mark.parametrize("handler", [raises, lambda _: {1, 2}, lambda _: float("nan") and object()])
+async def test_r54_a_handler_that_fails_is_answered_for(handler: Any) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        error = (await agent.call("_vendor/ask", {}))["error"]
+        assert error["code"] == -32603
+        assert "oops" not in error["message"], "what went wrong here is not the agent's business"
+        agent.reply(DONE, to=prompt)
+
+    async with open_session(script) as (host, session):
+        host.on_request("_vendor/ask", handler)
+        await session.prompt("question")
+    assert len(reported(host, DiagnosticKind.HANDLER_FAILED)) == 1
+
+
+async def test_r54_a_handler_may_refuse_in_its_own_words() -> None:
+    def refuses(params: Any) -> Any:
+        raise acp_host.RequestFailed("not today", code=-31000, data={"until": "tomorrow"})
+
+    async def script(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        error = (await agent.call("_vendor/ask", {}))["error"]
+        assert error == {"code": -31000, "message": "not today", "data": {"until": "tomorrow"}}
+        agent.reply(DONE, to=prompt)
+
+    async with open_session(script) as (host, session):
+        host.on_request("_vendor/ask", refuses)
+        await session.prompt("question")
+
+
+async def test_r55_a_request_that_the_agent_withdraws() -> None:
+    hangs = Hangs()
+
+    async def bad(agent: ScriptedAgent) -> None:
+        for _ in range(2):  # the second is withdrawn before its handler takes its first step
+            asked = agent.request("session/request_permission", permission())
+            if not hangs.asked:
+                await until(lambda: hangs.asked)
+            agent.notify("$/cancel_request", {"requestId": asked})
+            assert (await agent.response(asked))["error"]["code"] == -32800
+            agent.notify("$/cancel_request", {"requestId": asked})
+
+    seen = await conversation(bad, permissions=hangs)
+    assert (hangs.asked, hangs.cancelled) == (1, 1)
+    assert seen.diagnostics == [], "a withdrawal that crosses the answer is nobody's fault"
+
+
+async def test_r55_an_id_may_be_used_again_after_its_answer() -> None:
+    hangs = Hangs()
+
+    async def bad(agent: ScriptedAgent) -> None:
+        ask = {"jsonrpc": "2.0", "id": 1, "method": "session/request_permission", "params": permission()}
+        agent.send(ask)
+        await until(lambda: hangs.asked)
+        for _ in range(2):
+            agent.send({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 1}})
+            agent.send(ask)  # while the handler of the first is still ending
+            assert (await agent.response(1))["error"]["code"] == -32800
+        await until(lambda: hangs.asked >= 2)
+        agent.send({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 1}})
+        assert (await agent.response(1))["error"]["code"] == -32800
+
+    await conversation(bad, permissions=hangs)
+    assert hangs.asked == hangs.cancelled
+
+
+@pytest.mark.parametrize(
+    "params", [None, [], {}, {"requestId": 77}, {"requestId": {"a": 1}}, {"requestId": True}, {"requestId": "1"}]
+)
+async def test_r55_withdrawals_of_nothing(params: Any) -> None:
+    async def bad(agent: ScriptedAgent) -> None:
+        answered.clear()
+        asked = agent.request("session/request_permission", permission())
+        agent.notify("$/cancel_request", params)
+        answered.set()
+        assert (await agent.response(asked))["result"] == selected("allow_once")
+
+    answered = asyncio.Event()
+
+    async def handler(request: Any) -> str:
+        await answered.wait()
+        return "allow_once"
+
+    seen = await conversation(bad, permissions=handler)
+    assert len(seen.answers) == 1
+
+
+async def test_r56_a_question_is_closed_when_the_agent_is_gone() -> None:
+    hangs = Hangs()
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.expect("session/prompt")
+        agent.request("session/request_permission", permission())
+        await until(lambda: hangs.asked)
+        raise SystemExit(3)
+
+    agent = ScriptedAgent(script)
+    async with open_session(script, permissions=hangs) as (host, session):
+        with pytest.raises(acp_host.OutcomeUnknown):
+            await session.prompt("question")
+        await until(lambda: hangs.cancelled)
+        assert host.closed
+        assert reported(host, DiagnosticKind.HANDLER_FAILED) == []
+    assert agent.received == []
+
+
+async def test_r56_an_answer_for_an_agent_that_is_gone() -> None:
+    started, late = asyncio.Event(), asyncio.Event()
+
+    async def stubborn(request: Any) -> str:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            late.set()
+            return "allow_once"  # a handler that answers all the same
+        raise AssertionError
+
+    async def script(agent: ScriptedAgent) -> None:
+        agent.request("session/request_permission", permission())
+        await started.wait()
+        await agent.close()
+
+    async with open_session(script, permissions=stubborn) as (host, _):
+        await host.wait_closed()
+        await late.wait()
+    assert list(host.diagnostics) == []
+
+
+async def test_r57_many_requests_at_once() -> None:
+    running = highest = 0
+
+    async def handler(request: Any) -> str:
+        nonlocal running, highest
+        running += 1
+        highest = max(highest, running)
+        await asyncio.sleep(0.01)
+        running -= 1
+        return "allow_once"
+
+    async def bad(agent: ScriptedAgent) -> None:
+        asked = [agent.request("session/request_permission", permission()) for _ in range(500)]
+        for request_id in reversed(asked):
+            assert (await agent.response(request_id))["result"] == selected("allow_once")
+
+    seen = await conversation(bad, permissions=handler)
+    assert len(seen.answers) == 500
+    assert highest > 1
+
+
+async def test_r58_a_request_sent_as_a_notification_is_not_answered() -> None:
+    def bad(agent: ScriptedAgent) -> None:
+        agent.send_raw(line({"jsonrpc": "2.0", "method": "session/request_permission", "params": permission()}))
+
+    seen = await conversation(bad)
+    assert seen.answers == []
+    assert [note.method for note in seen.reported(DiagnosticKind.UNKNOWN_METHOD)] == ["session/request_permission"]
+
+
+async def test_r59_an_agent_that_does_not_know_a_method_it_offers() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        for _ in range(2):
+            await agent.expect()
+            agent.reply_error(-32601, '"Method not found": session/x', [1])
+
+    async with open_session(script) as (host, _):
+        with pytest.raises(MethodNotFound) as caught:
+            await host.resume_session("old")
+        assert (caught.value.method, caught.value.data) == ("session/resume", [1])
+        assert [session.id for session in host.sessions] == ["session-1"]
+        with pytest.raises(MethodNotFound):
+            await host.list_sessions()

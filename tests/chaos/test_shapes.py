@@ -1,0 +1,342 @@
+"""Messages whose members are unknown, missing, ``null`` or of another type than the schema says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import acp_host
+from acp_host import UNSET, DiagnosticKind, InvalidInput, NotSupported
+from acp_host.testing import ScriptedAgent
+from acp_host.wire.commands import AvailableCommandsUpdate
+from acp_host.wire.content import UnknownContent
+from acp_host.wire.converters import unstructure
+from acp_host.wire.mcp import McpServerHttp, McpServerStdio
+from acp_host.wire.terminals import EnvVariable
+from acp_host.wire.updates import SessionUpdate, UnknownSessionUpdate
+from tests.chaos.bad_agents import (
+    DONE,
+    EDIT,
+    cancelled,
+    chunk,
+    connected,
+    conversation,
+    open_session,
+    permission,
+    reported,
+    selected,
+)
+
+TEXT = {"type": "text", "text": "x"}
+UPDATES: dict[str, dict[str, Any]] = {
+    "user_message_chunk": {"content": TEXT},
+    "agent_message_chunk": {"content": TEXT, "messageId": "m"},
+    "agent_thought_chunk": {"content": TEXT},
+    "tool_call": EDIT,
+    "tool_call_update": {"toolCallId": "call-1", "status": "completed"},
+    "plan": {"entries": [{"content": "think", "priority": "high", "status": "pending"}]},
+    "available_commands_update": {"availableCommands": [{"name": "plan", "description": "plan"}]},
+    "current_mode_update": {"currentModeId": "code"},
+    "config_option_update": {
+        "configOptions": [{"type": "boolean", "id": "web", "name": "Web search", "currentValue": True}]
+    },
+    "session_info_update": {"title": "Notes"},
+    "usage_update": {"used": 5, "size": 10},
+    "notice": {"severity": "info", "title": "Signed in"},
+    "compaction_update": {"compactionId": "c", "status": "in_progress"},
+    "compaction_summary_chunk": {"compactionId": "c", "content": TEXT},
+    "plan_update": {"plan": {"type": "markdown", "planId": "p", "content": "# Plan"}},
+    "plan_removed": {"planId": "p"},
+    "subagent_update": {"sessionId": "child", "title": "Helper"},
+    "session_message": {"messageId": "m", "senderSessionId": "session-1"},
+    "session_message_chunk": {"messageId": "m", "content": TEXT},
+}
+
+
+@pytest.mark.parametrize("kind", UPDATES)
+async def test_r40_every_kind_of_update_of_the_schema(kind: str) -> None:
+    update = {"sessionUpdate": kind, **UPDATES[kind]}
+    seen = await conversation(lambda agent: agent.update(update))
+    assert type(seen.updates[1]).session_update == kind
+    assert unstructure(seen.updates[1], SessionUpdate) == update
+    assert seen.diagnostics == []
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        {"sessionUpdate": "usage_report", "used": 1, "nested": {"a": [1, None, "x"]}},
+        {"sessionUpdate": "", "content": TEXT},
+        {"sessionUpdate": "_vendor/thing"},
+    ],
+)
+async def test_r41_an_unknown_kind_of_update_is_data(update: dict[str, Any]) -> None:
+    seen = await conversation(lambda agent: agent.update(update))
+    assert seen.updates[1] == UnknownSessionUpdate(update["sessionUpdate"], update)
+    assert unstructure(seen.updates[1], SessionUpdate) == update
+    assert seen.result.stop_reason == "end_turn"
+
+
+@pytest.mark.parametrize(
+    "update, path",
+    [
+        ({"sessionUpdate": "usage_update", "used": "many", "size": 1}, "$.params.update.used"),
+        ({"sessionUpdate": "usage_update", "used": -1, "size": 1}, "$.params.update.used"),
+        ({"sessionUpdate": "usage_update", "used": 1.5, "size": 1}, "$.params.update.used"),
+        ({"sessionUpdate": "agent_message_chunk", "content": "x"}, "$.params.update.content"),
+        ({"sessionUpdate": "agent_message_chunk", "content": {"type": "text"}}, "$.params.update.content"),
+        ({"sessionUpdate": "agent_message_chunk", "content": None}, "$.params.update.content"),
+        ({"sessionUpdate": "tool_call", "title": "no id"}, "$.params.update"),
+    ],
+)
+async def test_r41_a_known_kind_that_cannot_be_read_is_kept(update: dict[str, Any], path: str) -> None:
+    seen = await conversation(lambda agent: agent.update(update))
+    kept = seen.updates[1]
+    assert isinstance(kept, UnknownSessionUpdate)
+    assert kept.data == update
+    assert path in str(kept.problem)
+    [note] = seen.reported(DiagnosticKind.MALFORMED)
+    assert note.path == path
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        None,
+        [],
+        {},
+        {"sessionId": "session-1"},
+        {"sessionId": 5, "update": chunk("x")},
+        {"update": chunk("x")},
+        {"sessionId": "session-1", "update": {"content": TEXT}},
+        {"sessionId": "session-1", "update": [chunk("x")]},
+        {"sessionId": "session-1", "sessionUpdate": "agent_message_chunk", "content": TEXT},
+    ],
+)
+async def test_r41_an_update_that_does_not_say_what_or_whose_it_is(params: Any) -> None:
+    seen = await conversation(lambda agent: agent.notify("session/update", params))
+    assert seen.result.text == "before after"
+    assert len(seen.reported(DiagnosticKind.MALFORMED)) == 1
+
+
+async def test_r42_what_is_within_may_be_unknown_too() -> None:
+    contents = [{"type": "hologram", "url": "x"}, {"type": "content", "content": {"type": "smell", "of": "rain"}}]
+    update = {"sessionUpdate": "tool_call", **EDIT, "kind": "teleport", "status": "paused", "content": contents}
+
+    def bad(agent: ScriptedAgent) -> None:
+        agent.update(update)
+        agent.update({"sessionUpdate": "agent_message_chunk", "content": {"type": "smell", "of": "rain"}})
+
+    seen = await conversation(bad)
+    call, message = seen.updates[1:3]
+    assert (call.kind, call.status) == ("teleport", "paused")
+    assert unstructure(call, SessionUpdate) == update
+    assert message.content == UnknownContent("smell", {"type": "smell", "of": "rain"})
+    assert seen.result.text == "before after"
+    assert seen.diagnostics == []
+
+
+async def test_r42_an_invalid_item_costs_no_more_than_itself() -> None:
+    commands = [{"name": "plan", "description": "p"}, {"name": 5}, "x", {"name": "go", "description": "g", "new": 1}]
+    update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
+    seen = await conversation(lambda agent: agent.update(update))
+    read = seen.updates[1]
+    assert isinstance(read, AvailableCommandsUpdate)
+    assert [command.name for command in read.available_commands] == ["plan", "go"]
+    assert read.available_commands[1].extra == {"new": 1}
+    paths = [note.path for note in seen.reported(DiagnosticKind.REPAIRED)]
+    assert [str(path).partition("availableCommands")[2][:3] for path in paths] == ["[1]", "[2]"]
+
+
+async def test_r43_null_where_nothing_is_known() -> None:
+    """Seven nulls in what an agent says about its models and modes keep no thread from starting."""
+    models = [{"modelId": f"m{number}", "name": "Model", "description": None} for number in range(7)]
+    modes = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask", "description": None}]}
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake({"promptCapabilities": None, "loadSession": None}, authMethods=None, _meta=None)
+        await agent.open_session(
+            models={"currentModelId": "m0", "availableModels": models}, modes=modes, configOptions=None, _meta=None
+        )
+        await agent.expect("session/prompt")
+        locations = [{"path": "/x", "line": None}]
+        diff = [{"type": "diff", "path": "/x", "newText": "y", "oldText": None}]
+        agent.update({"sessionUpdate": "tool_call", **EDIT, "rawInput": None, "locations": locations, "content": diff})
+        agent.update({"sessionUpdate": "session_info_update", "title": None})
+        agent.update(
+            {"sessionUpdate": "available_commands_update",
+             "availableCommands": [{"name": "plan", "description": "p", "input": None}]}
+        )  # fmt: skip
+        agent.reply({**DONE, "usage": None, "_meta": None})
+
+    async with connected(script) as host:
+        session = await host.new_session()
+        assert session.opening is not None
+        opening: Any = session.opening
+        assert opening.modes.available_modes[0].description is None, "null is not the same as absent"
+        assert opening.config_options is None
+        assert opening.extra["models"]["availableModels"] == models
+        turn = session.prompt("question")
+        call, info, commands = [update async for update in turn]
+        assert (call.raw_input, call.raw_output) == (None, UNSET)
+        assert (call.locations[0].line, call.content[0].old_text) == (None, None)
+        assert (info.title, info.updated_at) == (None, UNSET)
+        assert commands.available_commands[0].input is None
+        result = await turn
+        assert (result.stop_reason, result.usage, dict(result.meta)) == ("end_turn", None, {})
+        assert reported(host, DiagnosticKind.MALFORMED) == []
+        assert not host.agreement.supports("session/load")
+
+
+@pytest.mark.parametrize(
+    "capabilities",
+    [
+        {"loadSession": "yes", "promptCapabilities": "all", "sessionCapabilities": [], "mcpCapabilities": 1},
+        {"promptCapabilities": {"image": "yes"}, "sessionCapabilities": {"close": True, "list": None}},
+        [],
+        "none",
+        None,
+    ],
+)
+async def test_r44_capabilities_that_cannot_be_read_are_not_there(capabilities: Any) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake(agentCapabilities=capabilities)
+        await agent.open_session()
+        await agent.expect("session/prompt")
+        agent.reply(DONE)
+
+    async with connected(script) as host:
+        session = await host.new_session()
+        for method in (host.load_session, host.delete_session):
+            with pytest.raises(NotSupported):
+                await method("session-1")
+        with pytest.raises(NotSupported, match=r"promptCapabilities\.image"):
+            session.prompt([b"\x89PNG\r\n\x1a\n"])
+        assert (await session.prompt("text")).stop_reason == "end_turn"
+
+
+async def test_r45_an_unknown_kind_of_permission_option_can_be_chosen() -> None:
+    seen: list[str] = []
+
+    def handler(request: Any) -> str:
+        seen.extend(option.kind for option in request.options)
+        return "allow_persistent"
+
+    async def bad(agent: ScriptedAgent) -> None:
+        params = permission("allow_once", "allow_persistent", "reject_once")
+        assert (await agent.call("session/request_permission", params))["result"] == selected("allow_persistent")
+
+    assert (await conversation(bad, permissions=handler)).diagnostics == []
+    assert seen == ["allow_once", "allow_persistent", "reject_once"]
+
+
+@pytest.mark.parametrize(
+    "kinds, policy, answer",
+    [
+        (("allow_persistent", "reject_once"), "allow_always", selected("reject_once")),
+        (("allow_persistent", "deny"), "allow_always", cancelled),
+        (("allow_once", "allow_once", "reject_once"), "allow_once", selected("reject_once")),
+        (("allow_once", "allow_once"), "allow_once", cancelled),
+    ],
+)
+async def test_r45_a_policy_never_guesses(kinds: tuple[str, ...], policy: str, answer: Any) -> None:
+    async def bad(agent: ScriptedAgent) -> None:
+        assert (await agent.call("session/request_permission", permission(*kinds)))["result"] == answer
+
+    await conversation(bad, permissions=acp_host.PermissionPolicy(policy))
+
+
+@pytest.mark.parametrize(
+    "params, answer",
+    [
+        ({"toolCall": {"toolCallId": "t"}}, selected("allow_once")),
+        ({"toolCall": {"toolCallId": "t", "title": None, "kind": None, "rawInput": None, "content": "x"}},
+         selected("allow_once")),
+        ({"_meta": [1], "reason": "because"}, selected("allow_once")),
+        ({"options": []}, cancelled),
+        ({"options": None}, -32602),
+        ({"options": [{"optionId": "yes"}]}, -32602),
+        ({"toolCall": None}, -32602),
+        ({"sessionId": None}, -32602),
+    ],
+)  # fmt: skip
+async def test_r46_permission_requests_with_something_wrong(params: dict[str, Any], answer: Any) -> None:
+    async def bad(agent: ScriptedAgent) -> None:
+        response = await agent.call("session/request_permission", {**permission(), **params})
+        if isinstance(answer, int):
+            assert response["error"]["code"] == answer
+            assert response["error"]["data"]["path"].startswith("$.params")
+        else:
+            assert response["result"] == answer
+
+    await conversation(bad, permissions=acp_host.PermissionPolicy.allow_once())
+
+
+async def test_r47_mcp_servers_are_sent_whole_or_not_at_all() -> None:
+    whole = McpServerStdio("notes", "/bin/notes", (), ())
+    named = McpServerStdio("notes", "/bin/notes", ("-v",), (EnvVariable("KEY", "value"),))
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake()
+        for servers in (
+            [{"name": "notes", "command": "/bin/notes", "args": [], "env": []}],
+            [{"name": "notes", "command": "/bin/notes", "args": ["-v"], "env": [{"name": "KEY", "value": "value"}]}],
+            [],
+        ):
+            assert (await agent.open_session())["mcpServers"] == servers, "always present, never null"
+
+    async with connected(script) as host:
+        for bad, says in [
+            (McpServerStdio("notes", "/bin/notes", None, ()), r"null at \$\.mcpServers\[0\]\.args"),  # type: ignore[arg-type]
+            ({"name": "notes", "command": "/bin/notes"}, r"'args' is missing at \$\.mcpServers\[0\]"),
+            (None, r"\$\.mcpServers\[0\]"),
+        ]:
+            with pytest.raises(InvalidInput, match=says):
+                await host.new_session(mcp_servers=[bad])  # type: ignore[list-item]
+        with pytest.raises(NotSupported, match=r"mcpCapabilities\.http"):
+            await host.new_session(mcp_servers=[McpServerHttp("notes", "http://127.0.0.1:1", ())])
+        for good in ([whole], [named], []):
+            await host.new_session(mcp_servers=good)
+
+
+async def test_r48_numbers_at_the_edge() -> None:
+    def bad(agent: ScriptedAgent) -> None:
+        agent.update({"sessionUpdate": "usage_update", "used": 2**70, "size": 10.0})
+        agent.update({"sessionUpdate": "usage_update", "used": 2**63 + 1, "size": 2**64 - 1})
+
+    seen = await conversation(bad)
+    assert [(update.used, update.size) for update in seen.updates[1:3]] == [
+        (2**70, 10),
+        (2**63 + 1, 2**64 - 1),
+    ]
+    assert seen.diagnostics == []
+
+
+@pytest.mark.parametrize("result", [{}, {"sessionId": None}, {"sessionId": 5}, None, "s1"])
+async def test_r49_a_session_without_a_usable_name(result: Any) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake()
+        await agent.expect("session/new")
+        agent.reply(result)
+        await agent.open_session()
+
+    async with connected(script) as host:
+        with pytest.raises(acp_host.MalformedResponse, match="session/new does not fit"):
+            await host.new_session()
+        assert host.sessions == ()
+        assert (await host.new_session()).id == "session-1"
+
+
+@pytest.mark.parametrize("result", [None, {}, {"anything": 1}, {"_meta": None}])
+async def test_r49_empty_answers_come_in_many_forms(result: Any) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.expect("session/set_mode")
+        agent.reply(result)
+        await agent.expect("session/delete")
+        agent.reply(result)
+
+    async with open_session(script) as (host, session):
+        await session.set_mode("code")
+        await host.delete_session("another")
+        assert list(host.diagnostics) == []

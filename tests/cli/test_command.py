@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import acp_host
+from acp_host.cli.exits import ExitCode, code_of_error, code_of_result, exit_code_help
+from acp_host.errors import AuthRequired, ConnectionLost, InvalidInput, NotSupported, RequestFailed, StartFailed
+from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult
+from tests.cli.conftest import Command
+
+
+def test_version(command: Command) -> None:
+    assert command("--version").out == f"acp-host {acp_host.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"]])
+def test_help_lists_every_exit_code(command: Command, arguments: list[str]) -> None:
+    ran = command(*arguments)
+    assert ran.code == 0
+    assert exit_code_help() in ran.out
+    for code in ExitCode:
+        assert f"\n  {code.value:>3}  " in exit_code_help()
+
+
+@pytest.mark.parametrize("arguments", [[], ["no-such-command"], ["--no-such-option"]])
+def test_a_wrong_command_line(command: Command, arguments: list[str]) -> None:
+    ran = command(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert "usage: acp-host" in ran.err
+
+
+def test_installed_command() -> None:
+    from importlib.metadata import entry_points
+
+    (entry,) = entry_points(group="console_scripts", name="acp-host")
+    assert entry.load() is acp_host.cli.main
+
+
+def test_without_rich_it_says_how_to_get_it() -> None:
+    program = "import sys; sys.modules['rich'] = None; from acp_host.cli import main; sys.exit(main(['--version']))"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.returncode == 2
+    assert ran.stderr == "acp-host: this command needs rich; get it with: pip install 'acp-host[cli]'\n"
+
+
+@pytest.mark.parametrize("kind", OutcomeKind)
+def test_every_outcome_has_an_exit_code(kind: OutcomeKind) -> None:
+    code = code_of_result(TurnResult(stop_reason=None, text="", outcome=Outcome(kind)))
+    assert (code == 0) is (kind is OutcomeKind.COMPLETED)
+
+
+def test_a_turn_that_was_cancelled_here_is_cancelled_whatever_the_agent_says() -> None:
+    completed = Outcome(OutcomeKind.COMPLETED)
+    result = TurnResult(stop_reason="end_turn", text="", outcome=completed, cancel_requested=True)
+    assert code_of_result(result) == ExitCode.CANCELLED
+
+
+@pytest.mark.parametrize(
+    "error, code",
+    [
+        (AuthRequired("log in"), ExitCode.LOGIN_NEEDED),
+        (InvalidInput("no"), ExitCode.USAGE),
+        (NotSupported("no", capability="x"), ExitCode.USAGE),
+        (RequestFailed("no"), ExitCode.AGENT_FAILED),
+        (StartFailed("no"), ExitCode.AGENT_FAILED),
+        (ConnectionLost("no"), ExitCode.AGENT_FAILED),
+    ],
+)
+def test_every_error_has_an_exit_code(error: acp_host.AcpError, code: ExitCode) -> None:
+    assert code_of_error(error) == code

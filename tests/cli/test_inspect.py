@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from acp_host.testing import ScriptedAgent
+from tests.cli import agents
+from tests.cli.conftest import Command
+from tests.cli.test_run import UNSAFE
+
+QUIRKY = """
+await agent.handshake(
+    {"loadSession": True, "sessionCapabilities": {"resume": {}, "list": None}, "reminders": {"inject": True},
+     "_meta": {"vendor": {"level": 3}}},
+    agentInfo={"name": "qwen-code", "version": "0.15.10", "title": "Qwen"},
+    authMethods=[{"id": "key", "name": "API key", "description": "Set AGENT_KEY."}, {"id": "x", "type": "retina"}],
+)
+await agent.stall()
+"""
+
+
+def test_tables(command: Command) -> None:
+    ran = command("inspect", *ScriptedAgent.command(QUIRKY))
+    assert (ran.code, ran.err) == (0, "")
+    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in ran.out.splitlines() if "│" in line]
+    for row in (
+        ["name", "Qwen (qwen-code)"],
+        ["version", "0.15.10"],
+        ["protocol version", "1"],
+        ["loadSession", "yes"],
+        ["promptCapabilities.image", "no"],
+        ["sessionCapabilities.resume", "yes"],
+        ["sessionCapabilities.list", "no"],
+        ["reminders", '{"inject": true}'],
+        ["_meta.vendor", '{"level": 3}'],
+        ["fs.readTextFile", "no"],
+        ["session.notices", "yes"],
+        ["key", "API key", "agent", "Set AGENT_KEY."],
+        ["x", "", "retina", ""],
+        ["session/new", "stable", "yes", ""],
+        ["session/load", "stable", "yes", "agentCapabilities.loadSession"],
+        ["session/resume", "stable", "no", "quirk: advertises resume and answers method not found"],
+        ["session/fork", "draft", "no", "agentCapabilities.sessionCapabilities.fork"],
+        ["absent_though_advertised", "session/resume", "advertises resume and answers method not found"],
+    ):
+        assert row in rows
+
+
+def test_json(command: Command) -> None:
+    ran = command("inspect", "--json", *ScriptedAgent.command(QUIRKY))
+    assert (ran.code, ran.err) == (0, "")
+    document = json.loads(ran.out)
+    assert ran.out == json.dumps(document, indent=2, sort_keys=True) + "\n"
+    assert document["version"] == 1
+    assert document["agreement"] == {
+        "protocolVersion": 1,
+        "agentInfo": {"name": "qwen-code", "version": "0.15.10", "title": "Qwen"},
+        "agentCapabilities": {
+            "loadSession": True,
+            "sessionCapabilities": {"resume": {}, "list": None},
+            "reminders": {"inject": True},
+            "_meta": {"vendor": {"level": 3}},
+        },
+        "authMethods": [
+            {"id": "key", "name": "API key", "description": "Set AGENT_KEY."},
+            {"id": "x", "type": "retina"},
+        ],
+        "clientCapabilities": document["agreement"]["clientCapabilities"],
+    }
+    assert document["agreement"]["clientCapabilities"]["fs"] == {"readTextFile": False, "writeTextFile": False}
+    assert document["methods"]["session/load"]["usable"] is True
+    assert document["methods"]["session/resume"] == {
+        "usable": False,
+        "capability": "agentCapabilities.sessionCapabilities.resume",
+        "stable": True,
+        "notification": False,
+    }
+    assert [quirk["subject"] for quirk in document["quirks"]] == ["session/resume"]
+    assert command("inspect", "--json", *ScriptedAgent.command(QUIRKY)).out == ran.out
+
+
+def test_no_session_is_created_and_nothing_is_asked(command: Command) -> None:
+    ran = command("inspect", *ScriptedAgent.command("await agent.handshake(); await agent.expect()"))
+    assert (ran.code, ran.err) == (0, "")
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_hostile_text_stays_text(command: Command, options: list[str]) -> None:
+    ran = command("inspect", *options, *ScriptedAgent.command(agents.hostile))
+    assert ran.code == 0
+    assert UNSAFE.search(ran.out + ran.err) is None
+    assert "[bold]b[/bold] :smile:" in ran.out
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_an_agent_that_is_none(command: Command, options: list[str]) -> None:
+    program = "import sys; print('Welcome!'); print('usage: none', file=sys.stderr); sys.exit(3)"
+    ran = command("inspect", *options, sys.executable, "-c", program)
+    assert (ran.code, ran.out) == (1, "")
+    assert "ended before it answered initialize" in ran.err
+    assert "status 3" in ran.err
+    assert "usage: none" in ran.err
+    assert "Welcome!" in ran.err, "what it printed instead of an answer explains a lot"
+    assert "Traceback" not in ran.err
+
+
+def test_an_agent_of_another_version(command: Command) -> None:
+    ran = command("inspect", *ScriptedAgent.command("await agent.handshake(protocolVersion=2)"))
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("acp-host: scripted-agent speaks ACP version 2")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--"], ["--json"]])
+def test_no_agent(command: Command, arguments: list[str]) -> None:
+    ran = command("inspect", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert "no agent: name its command" in ran.err
+
+
+def test_dashes_belong_to_the_command_of_the_agent(command: Command) -> None:
+    script = "import sys\nawait agent.handshake(agentInfo={'name': repr(sys.argv[1:]), 'version': '1'})"
+    ran = command("inspect", "--", *ScriptedAgent.command(script, "--json", "--", "x"))
+    assert "│ ['--json', '--', 'x'] " in ran.out
+
+
+def test_example_agent_of_the_typescript_sdk(process: Command, node_modules: Path) -> None:
+    example = node_modules / "acp-sdk-example" / "dist" / "examples" / "agent.js"
+    ran = process("inspect", "--json", "node", str(example))
+    assert ran.code == 0
+    assert json.loads(ran.out)["agreement"]["agentCapabilities"] == {"loadSession": False}

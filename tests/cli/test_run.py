@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_host.testing import ScriptedAgent
+from tests.cli import agents
+from tests.cli.conftest import PATIENCE, PROGRAM, Command
+
+UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
+
+
+def agent(script: Callable[[ScriptedAgent], Awaitable[Any]]) -> list[str]:
+    return ScriptedAgent.command(script)
+
+
+def test_stdout_has_the_message_text_and_nothing_else(process: Command) -> None:
+    ran = process("run", *agent(agents.echo), "--", "Good", "morning")
+    assert (ran.code, ran.out) == (0, "\U0001f600 Good morning\n")
+    for said in ("a thought", "a tool  completed", "a notice", "completed, stop reason end_turn; 1,234 tokens"):
+        assert said in ran.err
+    assert "a word on stdout" in ran.err, "what is no message of the protocol is a diagnostic"
+    assert "a word on stderr" not in ran.err
+
+
+def test_what_is_said_out_of_turn_is_no_part_of_the_answer(command: Command) -> None:
+    ran = command("run", *agent(agents.speaks_out_of_turn), "--", "x")
+    assert (ran.code, ran.out) == (0, "The answer.\n")
+    assert "aside       There is a new version.\n" in ran.err
+    assert "aside       Something more.\n" in ran.err
+
+
+def test_a_line_end_is_added_only_where_there_is_none(command: Command) -> None:
+    assert command("run", *agent(agents.echo), "--", "done\n").out == "\U0001f600 done\n"
+
+
+def test_verbose_shows_the_stderr_of_the_agent(command: Command) -> None:
+    assert "a word on stderr" in command("run", "--verbose", *agent(agents.echo), "--", "x").err
+
+
+def test_prompt_from_stdin(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("from a\npipe"))
+    ran = command("run", *agent(agents.echo), "--", "-")
+    assert (ran.code, ran.out) == (0, "\U0001f600 from a\npipe\n")
+
+
+@pytest.mark.parametrize(
+    "stop_reason, code",
+    [
+        ("end_turn", 0),
+        ("max_tokens", 3),
+        ("max_turn_requests", 3),
+        ("refusal", 4),
+        ("cancelled", 130),
+        ("a_word_of_its_own", 3),
+    ],
+)
+def test_exit_code_says_how_the_turn_ended(command: Command, stop_reason: str, code: int) -> None:
+    ran = command("run", *agent(agents.stops), "--", stop_reason)
+    assert (ran.code, ran.out) == (code, "")
+    assert stop_reason in ran.err
+
+
+def test_an_agent_that_answers_with_an_error(command: Command) -> None:
+    ran = command("run", *agent(agents.fails), "--", "x")
+    assert (ran.code, ran.out) == (1, "")
+    assert "the agent answered session/prompt with an error (-32603): no luck" in ran.err
+    assert 'details: {"model": "is away"}' in ran.err
+
+
+def test_an_agent_that_dies_in_the_turn(command: Command) -> None:
+    ran = command("run", *agent(agents.dies), "--", "x")
+    assert (ran.code, ran.out) == (1, "I think\n")
+    assert "session/prompt was sent" in ran.err
+    assert "status 7" in ran.err
+    assert "out of memory" in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_an_agent_that_wants_a_login_first(command: Command) -> None:
+    ran = command("run", *agent(agents.wants_login), "--", "x")
+    assert (ran.code, ran.out) == (6, "")
+    assert "wants a login first: Authentication required" in ran.err
+    assert "API key (key)" in ran.err
+    assert "Set AGENT_KEY." in ran.err
+    assert re.search(r"run: A=b .*wants_login login\n", ran.err)
+    assert "(retina)" in ran.err
+
+
+def test_an_agent_that_does_not_exist(command: Command) -> None:
+    ran = command("run", "no-such-agent-anywhere", "--", "x")
+    assert (ran.code, ran.out) == (1, "")
+    assert "cannot start `no-such-agent-anywhere`" in ran.err
+
+
+@pytest.mark.parametrize(
+    "arguments, problem",
+    [
+        (["--", "x"], "no agent"),
+        (["agent"], "no prompt"),
+        (["agent", "--"], "the prompt is empty"),
+        (["agent", "--", " \n"], "the prompt is empty"),
+        (["--cwd", "no/such/place", "agent", "--", "x"], "--cwd no/such/place is not a directory"),
+        (["--permissions", "ask", "agent", "--", "x"], "needs a terminal"),
+        (["--permissions", "all", "agent", "--", "x"], "invalid choice"),
+        (["--permission", "reject", "agent", "--", "x"], "no agent|unrecognized|required"),
+    ],
+)
+def test_a_wrong_command_line(command: Command, arguments: list[str], problem: str) -> None:
+    ran = command("run", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert re.search(problem, ran.err)
+    assert "Traceback" not in ran.err
+
+
+def test_arguments_for_the_agent(command: Command) -> None:
+    tell = "await agent.handshake(); await agent.open_session(); await agent.expect()\n"
+    tell += "import sys\nagent.say(repr(sys.argv[1:])); agent.reply({'stopReason': 'end_turn'})"
+    program = ScriptedAgent.command(tell, "--acp", "--cwd", "x")
+    ran = command("run", "--agent-arg=--", "--agent-arg", "last", *program, "--", "x")
+    assert (ran.code, ran.out) == (0, "['--acp', '--cwd', 'x', '--', 'last']\n")
+
+
+@pytest.mark.parametrize("choice, answer", [("reject", "no"), ("allow-once", "yes"), (None, "no")])
+def test_permissions_by_policy(command: Command, choice: str | None, answer: str) -> None:
+    ran = command("run", *([] if choice is None else ["--permissions", choice]), *agent(agents.asks), "--", "x")
+    assert (ran.code, ran.out) == (0, f"answer: {answer}\n")
+    assert "permission? delete: Remove the disk" in ran.err
+    assert '{"command": "rm -rf /"}' in ran.err
+    assert f"by --permissions {choice or 'reject'}" in ran.err
+
+
+@pytest.mark.parametrize(
+    "options, worked",
+    [
+        ([], "False False False"),
+        (["--read-files"], "True False False"),
+        (["--write-files"], "False True False"),
+        (["--terminals"], "False False True"),
+        (["--read-files", "--write-files", "--terminals"], "True True True"),
+    ],
+)
+def test_nothing_is_served_but_what_was_granted(
+    command: Command, tmp_path: Path, options: list[str], worked: str
+) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("old\n")
+    ran = command("run", "--cwd", str(tmp_path), *options, *agent(agents.uses_the_host), "--", "x")
+    assert (ran.code, ran.out) == (0, f"{worked}\n")
+    assert notes.read_text() == ("new\n" if "--write-files" in options else "old\n")
+    assert (f"read {notes}" in ran.err) is ("--read-files" in options)
+    assert (f"wrote {notes} (4 characters)" in ran.err) is ("--write-files" in options)
+    for said in ("$ echo 'from the command'", "output      from the command\n", "exit code 0"):
+        assert (said in ran.err) is ("--terminals" in options)
+
+
+def test_hostile_text_stays_text(command: Command) -> None:
+    ran = command("run", "--verbose", "--permissions", "allow-once", *agent(agents.hostile), "--", "x")
+    assert ran.code == 3
+    assert UNSAFE.search(ran.out + ran.err) is None
+    spelled = r"\x1b[45mloud\x1b[0m \x1b]0;title\x07 [bold]b[/bold] :smile: \u202ebackwards \x9b2J"
+    assert ran.out.count(spelled) == 1
+    for label in ("thinking", "plan", "notice", "tool", "permission?", "answer", "usage", "stderr", "diagnostic"):
+        assert re.search(rf"^{re.escape(label)} .*(?:\n .*)*{re.escape(spelled)}", ran.err, re.MULTILINE), label
+
+
+def test_hostile_text_in_an_error_stays_text(command: Command) -> None:
+    for script in (agents.fails, agents.wants_login):
+        ran = command("run", *agent(script), "--", "x")
+        assert UNSAFE.search(ran.err) is None
+        assert r"\x1b[45mloud" in ran.err
+        assert "[bold]b[/bold]" in ran.err
+
+
+def test_example_agent_of_the_typescript_sdk(process: Command, node_modules: Path) -> None:
+    example = node_modules / "acp-sdk-example" / "dist" / "examples" / "agent.js"
+    ran = process("run", "--permissions", "allow-once", "node", str(example), "--", "hello")
+    assert ran.code == 0
+    assert ran.out.startswith("I'll help you with that.")
+    assert ran.out.endswith("The changes have been applied.\n")
+    assert "Allow this change (allow_once), by --permissions allow-once" in ran.err
+
+
+def test_a_reader_that_goes_away_ends_the_command() -> None:
+    line = [*PROGRAM, "run", *agent(agents.talks_on), "--", "x"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.read(100)
+        running.stdout.close()
+        complaint = running.stderr.read()
+        assert running.wait(PATIENCE) == 141
+    assert complaint == ""

@@ -1,0 +1,213 @@
+"""All that the host sends is valid by the schema, and it can send all that the schema has."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import acp_host
+from acp_host.host.services import ElicitationHandlers
+from acp_host.services.permissions import PermissionPolicy
+from acp_host.testing import ScriptedAgent
+from acp_host.wire.elicitation import ElicitationAcceptAction
+from acp_host.wire.initialize import Implementation
+from acp_host.wire.mcp import (
+    HttpHeader,
+    McpServerAcp,
+    McpServerHttp,
+    McpServerSse,
+    McpServerStdio,
+    MessageMcpResponse,
+)
+from acp_host.wire.methods import METHODS, Direction, MethodKind
+from acp_host.wire.proxy import InitializeProxyRequest, ProxySuccessorNotification, ProxySuccessorRequest
+from acp_host.wire.session import SystemPrompt
+from acp_host.wire.terminals import EnvVariable
+
+SESSION = "session-1"
+OFFERED = {
+    "loadSession": True,
+    "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
+    "mcpCapabilities": {"http": True, "sse": True, "acp": True},
+    "sessionCapabilities": {
+        name: {}
+        for name in (
+            *("list", "delete", "additionalDirectories", "systemPrompt", "fork", "archive"),
+            *("status", "title", "resume", "close"),
+        )
+    },
+    "auth": {"status": {}, "logout": {}},
+    "providers": {},
+}
+OPTIONS: dict[str, Any] = {"configOptions": []}
+RESULTS: dict[str, dict[str, Any]] = {
+    "initialize": {"protocolVersion": 1, "agentCapabilities": OFFERED, "agentInfo": {"name": "a", "version": "1"}},
+    "proxy/initialize": {"protocolVersion": 1},
+    "proxy/successor": {"any": "thing"},
+    "session/new": {"sessionId": SESSION},
+    "session/fork": {"sessionId": "session-2"},
+    "session/list": {"sessions": []},
+    "session/status": {"status": "idle", "open": True},
+    "session/set_title": {"title": "t"},
+    "session/set_config_option": OPTIONS,
+    "session/prompt": {"stopReason": "end_turn"},
+    "auth/status": {"state": "authenticated"},
+    "providers/list": {"providers": []},
+}
+"""What the agent answers; ``{}`` to all other requests."""
+
+
+async def agent_script(agent: ScriptedAgent) -> None:
+    """Answer everything; before a prompt is answered, ask the host for all that it serves."""
+    while True:
+        message = await agent.expect()
+        if message["method"] == "session/prompt":
+            await ask_for_everything(agent, message["params"]["prompt"][0]["text"])
+        if "id" in message and message["method"] != "_slow":
+            agent.reply(RESULTS.get(message["method"], {}), to=message)
+
+
+async def ask_for_everything(agent: ScriptedAgent, folder: str) -> None:
+    async def ask(method: str, **params: Any) -> dict[str, Any]:
+        answer = await agent.call(method, {"sessionId": SESSION, **params})
+        answers.append((method, answer))
+        result: dict[str, Any] = answer.get("result", {})
+        return result
+
+    answers = agent.answers = getattr(agent, "answers", [])  # type: ignore[attr-defined]
+    options = [{"optionId": "o", "name": "Yes", "kind": "allow_once"}]
+    for kind in ("allow_once", "reject_once", "something_else"):
+        call = {"toolCallId": "c", "kind": "read"}
+        await ask("session/request_permission", toolCall=call, options=[options[0] | {"kind": kind}])
+    path = str(Path(folder, "file.txt"))
+    await ask("fs/write_text_file", path=path, content="one\ntwo\n")
+    await ask("fs/read_text_file", path=path, line=2, limit=1)
+    await ask("fs/read_text_file", path=path + ".missing")
+    command = {"command": sys.executable, "args": ["-c", "print('hello')"]}
+    terminal = (await ask("terminal/create", **command, cwd=folder, outputByteLimit=100))["terminalId"]
+    await ask("terminal/wait_for_exit", terminalId=terminal)
+    for method in ("terminal/output", "terminal/kill", "terminal/release", "terminal/output"):
+        await ask(method, terminalId=terminal)
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    await ask("elicitation/create", mode="form", message="m", requestedSchema=schema)
+    await ask("elicitation/create", mode="url", message="m", url="https://example.org", elicitationId="e")
+    await ask("elicitation/create", mode="later", message="m")
+    await ask("mcp/message", serverId="m", requestId="r", method="tools/list")
+    await ask("_own/question", a=1)
+    await ask("session/no_such_method")
+    await ask("fs/read_text_file", path=5)
+
+
+async def use_everything(host: acp_host.HostConnection, folder: str) -> None:
+    servers = [
+        McpServerStdio("a", "/bin/a", ("--b",), (EnvVariable("K", "V"),)),
+        McpServerHttp("b", "https://b", (HttpHeader("H", "V"),)),
+        McpServerSse("c", "https://c", ()),
+        McpServerAcp("d", "d-1"),
+    ]
+    prompt = SystemPrompt("append", (acp_host.wire_text("Be brief"),)) if hasattr(acp_host, "wire_text") else None
+    session = await host.new_session(folder, mcp_servers=servers, additional_directories=[folder], system_prompt=prompt)
+    await session.prompt([folder])
+    await session.set_mode("m")
+    await session.set_config_option("c", "v")
+    await session.set_config_option("c", True)
+    await session.set_title("t")
+    await session.status()
+    await host.list_sessions(cwd=folder, cursor="c", archived="include")
+    await host.list_sessions()
+    await host.fork_session(SESSION, folder, meta={"m": 1})
+    await host.archive_session(SESSION)
+    await host.unarchive_session(SESSION)
+    await host.close_session(SESSION)
+    await host.load_session(SESSION, folder)
+    await host.resume_session(SESSION, folder)
+    await host.delete_session(SESSION)
+    await host.authenticate("m")
+    await host.auth_status()
+    await host.logout()
+    await host.list_providers()
+    await host.set_provider("p", api_type="openai", base_url="https://p", headers={"H": "V"})
+    await host.disable_provider("p")
+    await host.send_mcp_message("d-1", "r", "notifications/progress", {"a": 1})
+    await host.request("proxy/initialize", InitializeProxyRequest(1, client_info=Implementation("h", "1")))
+    await host.request("proxy/successor", ProxySuccessorRequest("_own/inside", {"a": 1}))
+    await host.notify("proxy/successor", ProxySuccessorNotification("_own/inside"))
+    await host.notify("session/cancel", {"sessionId": SESSION})
+    with pytest.raises(TimeoutError):
+        await host.request("_slow", timeout=0)
+
+
+def offered_form(_: Any) -> ElicitationAcceptAction:
+    return ElicitationAcceptAction({"a": "b", "c": 1, "d": 0.5, "e": False, "f": ("g", "h")})
+
+
+@pytest.fixture(scope="module")
+def is_valid(schemas: dict[str, Any]) -> Callable[[str, Any], bool]:
+    definitions = schemas["unstable"]["$defs"]
+
+    def is_valid(name: str, value: Any) -> bool:
+        jsonschema.validate(value, {"$ref": f"#/$defs/{name}", "$defs": definitions})
+        return True
+
+    return is_valid
+
+
+async def test_all_that_the_host_sends_is_valid(tmp_path: Path, is_valid: Callable[[str, Any], bool]) -> None:
+    agent = ScriptedAgent(agent_script)
+    async with acp_host.connect(
+        agent.transport(),
+        files=True,
+        terminals=True,
+        permissions=PermissionPolicy.allow_once(),
+        elicitation=ElicitationHandlers(form=offered_form, url=lambda _: ElicitationAcceptAction()),
+        auth_terminal=True,
+        unstable=True,
+    ) as host:
+        host.on_request("mcp/message", lambda _: MessageMcpResponse(result=None))
+        host.on_request("_own/question", lambda params: {"echo": params})
+        await use_everything(host, str(tmp_path))
+        assert [diagnostic for diagnostic in host.diagnostics if diagnostic.kind == "handler_failed"] == []
+        await asyncio.sleep(0)
+
+    requests = [message for message in agent.received if "method" in message]
+    for message in requests:
+        check_call(message, is_valid)
+    for method, answer in agent.answers:  # type: ignore[attr-defined]
+        check_answer(method, answer, is_valid)
+    sent = {(message["method"], MethodKind.REQUEST if "id" in message else MethodKind.NOTIFICATION) for message in requests}
+    assert {(m.name, m.kind) for m in METHODS if m.direction is not Direction.AGENT_TO_HOST} - sent == set()
+    assert {m.name for m in METHODS if m.direction is Direction.AGENT_TO_HOST and m.kind is MethodKind.REQUEST} <= {
+        method for method, answer in agent.answers if "result" in answer  # type: ignore[attr-defined]
+    }
+
+
+def check_call(message: dict[str, Any], is_valid: Callable[[str, Any], bool]) -> None:
+    kind = MethodKind.REQUEST if "id" in message else MethodKind.NOTIFICATION
+    envelope = "Request" if "id" in message else "Notification"
+    entry = find(message["method"], kind, Direction.HOST_TO_AGENT)
+    assert message["jsonrpc"] == "2.0"
+    assert is_valid(f"Client{envelope}", message)
+    if entry is not None:
+        assert is_valid(entry.params.partition(":")[2], message["params"])
+
+
+def check_answer(method: str, answer: dict[str, Any], is_valid: Callable[[str, Any], bool]) -> None:
+    entry = find(method, MethodKind.REQUEST, Direction.AGENT_TO_HOST)
+    assert answer["jsonrpc"] == "2.0"
+    assert is_valid("ClientResponse", answer)
+    if "error" in answer:
+        assert is_valid("Error", answer["error"])
+    elif entry is not None:
+        assert entry.result is not None
+        assert is_valid(entry.result.partition(":")[2], answer["result"])
+
+
+def find(name: str, kind: MethodKind, direction: Direction) -> Any:
+    found = [m for m in METHODS if (m.name, m.kind) == (name, kind) and m.direction in (direction, Direction.BOTH)]
+    return found[0] if found else None

@@ -1,0 +1,262 @@
+"""Plays a recording of a host and an agent into session states, as a host would have folded it.
+
+What the agent wrote goes through :class:`HostProtocol` and the translator. What the recorded host wrote is looked at for
+what it did: prompts, loads, answers. The host of a recording may break our rules; where it sent a second prompt while
+one was running, that one waits here as it would in our queue.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from attrs import define, field
+
+from acp_host.diagnostics import Diagnostic
+from acp_host.host.outcome import outcome_of
+from acp_host.protocol.events import CallFailed, NotificationReceived, RequestReceived, ResponseReceived
+from acp_host.protocol.host_protocol import HostProtocol
+from acp_host.state import events
+from acp_host.state.clock import ManualScheduler
+from acp_host.state.session_state import SessionState
+from acp_host.translate import v1
+from acp_host.wire.capabilities import ClientCapabilities
+from acp_host.wire.content import ContentBlock
+from acp_host.wire.converters import structure_tolerant
+from acp_host.wire.prompt import PromptRequest
+from acp_host.wire.updates import SessionNotification
+
+_CREATES = ("session/new", "session/fork")
+_REOPENS = ("session/load", "session/resume")
+_QUESTIONS = ("session/request_permission", "elicitation/create")
+
+
+@define
+class _Request:
+    """A request of the recorded host that has no answer yet."""
+
+    recorded_id: Any
+    method: str
+    params: Mapping[str, Any]
+    turn: int = 0
+
+
+@define
+class _Session:
+    state: SessionState
+    turns: int = 0
+    running: int | None = None
+    waiting: deque[tuple[int, tuple[ContentBlock, ...]]] = field(factory=deque)
+    cancelled: set[int] = field(factory=set)
+    replay_seen: bool = False
+    replaying: bool = False
+
+
+class Player:
+    """Folds one recording.
+
+    Attributes:
+        states: the session states by id.
+        diagnostics: what the protocol core had to say.
+    """
+
+    def __init__(self) -> None:
+        self.scheduler = ManualScheduler()
+        self.diagnostics: list[Diagnostic] = []
+        self._sessions: dict[str, _Session] = {}
+        self._early: list[SessionNotification] = []
+        self._connect()
+
+    @property
+    def states(self) -> dict[str, SessionState]:
+        return {session_id: session.state for session_id, session in self._sessions.items()}
+
+    def play(self, lines: Iterable[str]) -> Player:
+        """Play the lines of a recording."""
+        for line in lines:
+            record = json.loads(line)
+            match record["dir"]:
+                case "meta":
+                    self._end("the agent was started again")
+                    self._connect()
+                case "in":
+                    self._receive(record)
+                case "out":
+                    if isinstance(record.get("msg"), dict):
+                        self._sent(record["msg"])
+            self.scheduler.flush()
+        for notification in self._early:
+            raise AssertionError(f"nobody adopted {notification}")
+        return self
+
+    def _connect(self) -> None:
+        self._host = HostProtocol(serves=lambda _: True)
+        self._requests: dict[Any, _Request] = {}
+        self._ids: dict[Any, Any] = {}
+        self._questions: dict[tuple[type, Any], tuple[str, str]] = {}
+
+    # --- what the host wrote ----------------------------------------------------------------------------------------
+
+    def _sent(self, message: dict[str, Any]) -> None:
+        method, params = message.get("method"), message.get("params") or {}
+        if method is None:
+            self._answered(message)
+        elif "id" in message:
+            self._requested(message["id"], method, params)
+        elif method == "session/cancel" and params["sessionId"] in self._sessions:
+            session = self._sessions[params["sessionId"]]
+            session.cancelled.update([] if session.running is None else [session.running])
+            session.cancelled.update(turn for turn, _ in session.waiting)
+
+    def _requested(self, recorded_id: Any, method: str, params: dict[str, Any]) -> None:
+        if method == "initialize":
+            offer, _ = structure_tolerant(params.get("clientCapabilities") or {}, ClientCapabilities)
+            self._host = HostProtocol(offer, serves=lambda _: True)
+            request_id = self._host.initialize()
+        else:
+            # Past the checks of what this host sends: the recorded one also sent what no host should.
+            request_id = self._host._peer.send_request(method, params)
+        self._host.data_to_send()
+        self._requests[request_id] = _Request(recorded_id, method, params)
+        self._ids[recorded_id] = request_id
+        session = self._sessions.get(params.get("sessionId", ""))
+        if method == "session/prompt" and session is not None and isinstance(params.get("prompt"), list):
+            prompt = structure_tolerant(params, PromptRequest)[0].prompt
+            session.turns += 1
+            self._requests[request_id].turn = session.turns
+            session.waiting.append((session.turns, prompt))
+            session.state.apply(events.TurnQueued(session.turns, prompt))
+            self._start_next(session)
+        if method in _REOPENS:
+            session = session or self._open(params["sessionId"])
+            session.replay_seen, session.replaying = False, True
+            session.state.apply(events.ReplayStarted())
+
+    def _answered(self, message: dict[str, Any]) -> None:
+        """The host answered a request of the agent."""
+        known = self._questions.pop((type(message["id"]), message["id"]), None)
+        if known is None:
+            return
+        session_id, method = known
+        result = message.get("result") or {}
+        answer = result.get("outcome", {}).get("outcome") if method.startswith("session/") else result.get("action")
+        outcome = "failed" if "error" in message else "cancelled" if answer in ("cancelled", "cancel") else "answered"
+        self._sessions[session_id].state.apply(events.QuestionClosed(message["id"], outcome))
+
+    def _start_next(self, session: _Session) -> None:
+        if session.running is None and session.waiting:
+            session.running, prompt = session.waiting.popleft()
+            self._end_replay(session)
+            session.state.apply(events.TurnStarted(session.running, prompt, prompt))
+
+    # --- what the agent wrote ---------------------------------------------------------------------------------------
+
+    def _receive(self, record: dict[str, Any]) -> None:
+        if "raw" in record:
+            if record["raw"] == "<EOF>":
+                return
+            line = record["raw"]
+        else:
+            message = record["msg"]
+            if "method" not in message and message.get("id") in self._ids:
+                message = {**message, "id": self._ids[message["id"]]}
+            line = json.dumps(message)
+        self._host.receive_data(line.encode() + b"\n")
+        for event in self._host.events():
+            self._take(event)
+
+    def _take(self, event: Any) -> None:
+        match event:
+            case SessionNotification():
+                self._update(event)
+            case Diagnostic():
+                self.diagnostics.append(event)
+            case RequestReceived(method=method) if method in _QUESTIONS:
+                session = self._sessions[event.params.session_id]
+                self._questions[type(event.id), event.id] = (event.params.session_id, method)
+                session.state.apply(events.QuestionAsked(event.id, method, event.params))
+            case ResponseReceived() | CallFailed():
+                self._response(self._requests.pop(event.id), event)
+            case RequestReceived() | NotificationReceived():
+                pass
+
+    def _update(self, notification: SessionNotification) -> None:
+        session = self._sessions.get(notification.session_id)
+        if session is None:
+            self._early.append(notification)
+            return
+        session.replay_seen = session.replay_seen or session.replaying
+        event = v1.translate(notification.update)
+        if event is not None:
+            session.state.apply(event)
+
+    def _response(self, request: _Request, event: ResponseReceived | CallFailed) -> None:
+        result = event.result if isinstance(event, ResponseReceived) else None
+        session = self._sessions.get(request.params.get("sessionId", ""))
+        if request.method in _CREATES and result is not None:
+            session = self._open(result.session_id)
+            session.state.apply(v1.opened(result))
+            self._adopt_early(result.session_id)
+        elif session is None:
+            return
+        elif request.method in _REOPENS:
+            if result is not None:
+                session.state.apply(v1.opened(result))
+            if session.replay_seen or result is None or request.method == "session/resume":
+                self._end_replay(session)
+        elif request.method == "session/prompt":
+            self._turn_ended(session, request.turn, event)
+        elif request.method == "session/set_mode" and result is not None:
+            session.state.apply(events.ModeChanged(request.params["modeId"]))
+        elif request.method == "session/set_config_option" and result is not None:
+            session.state.apply(events.ConfigOptionsReplaced(result.config_options))
+
+    def _turn_ended(self, session: _Session, turn: int, event: ResponseReceived | CallFailed) -> None:
+        if turn and turn != session.running:  # the recorded host had it running beside another one
+            session.waiting = deque(item for item in session.waiting if item[0] != turn)
+            session.state.apply(events.TurnDropped(turn))
+            return
+        if isinstance(event, ResponseReceived):
+            result, outcome = event.result, outcome_of(event.result)
+            end = events.TurnEnded(turn, outcome.kind.value, result.stop_reason, outcome.detail, result.usage or None)
+        elif turn in session.cancelled:
+            end = events.TurnEnded(turn, "cancelled", "cancelled", str(event.error))
+        else:
+            end = events.TurnEnded(turn, "failed", None, str(event.error))
+        session.state.apply(end)
+        session.running = None
+        self._start_next(session)
+
+    def _open(self, session_id: str) -> _Session:
+        session = self._sessions[session_id] = _Session(SessionState(session_id, self.scheduler))
+        return session
+
+    def _adopt_early(self, session_id: str) -> None:
+        early, self._early = self._early, []
+        for notification in early:
+            if notification.session_id == session_id:
+                self._update(notification)
+            else:
+                self._early.append(notification)
+
+    def _end_replay(self, session: _Session) -> None:
+        # One agent answers session/load first and replays afterwards: until something is asked of it, all is history.
+        if session.replaying:
+            session.replaying = False
+            session.state.apply(events.ReplayEnded())
+
+    def _end(self, reason: str) -> None:
+        for session in self._sessions.values():
+            session.state.apply(events.HealthChanged("lost", reason))
+            self._end_replay(session)
+            for turn, _ in session.waiting:
+                session.state.apply(events.TurnDropped(turn))
+            session.waiting.clear()
+            if session.running is not None:
+                session.state.apply(events.TurnEnded(session.running, "failed", None, reason))
+                session.running = None
+            session.state.apply(events.HealthChanged("connected"))
+        for (_, request_id), (session_id, _) in self._questions.items():
+            self._sessions[session_id].state.apply(events.QuestionClosed(request_id, "withdrawn"))
