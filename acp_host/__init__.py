@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     from acp_host.host.diagnostic_log import DiagnosticLog
     from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult
     from acp_host.host.services import ElicitationHandlers
-    from acp_host.host.session import CancelTimeouts, Session
+    from acp_host.host.session import Session
     from acp_host.host.turn import Turn
+    from acp_host.host.turn_queue import CancelTimeouts
     from acp_host.host.update_buffer import UpdatesSkipped
     from acp_host.protocol.host_protocol import HostProtocol
     from acp_host.protocol.negotiation import Agreement
@@ -129,7 +130,8 @@ _HOMES = {
     "acp_host.host.diagnostic_log": ("DiagnosticLog",),
     "acp_host.host.outcome": ("Outcome", "OutcomeKind", "TurnResult"),
     "acp_host.host.services": ("ElicitationHandlers",),
-    "acp_host.host.session": ("CancelTimeouts", "Session"),
+    "acp_host.host.session": ("Session",),
+    "acp_host.host.turn_queue": ("CancelTimeouts",),
     "acp_host.host.turn": ("Turn",),
     "acp_host.host.update_buffer": ("UpdatesSkipped",),
     "acp_host.protocol.host_protocol": ("HostProtocol",),

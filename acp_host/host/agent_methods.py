@@ -352,8 +352,10 @@ class AgentMethods:
             await self._let_go(session)
             session.cwd = roots[0]
             self._services.open_session(session_id, roots[0], roots[1:])
+        if method == "session/load":
+            session.replay_begins()
         try:
-            session.opening = await self._driver.call(method, request, force=force)
+            session.opened(await self._driver.call(method, request, force=force))
         except BaseException:
             if known is None:
                 await self._forget_session(session_id)

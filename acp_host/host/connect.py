@@ -16,11 +16,12 @@ from acp_host.errors import InvalidInput
 from acp_host.host.connection import ConnectionOptions, HostConnection
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.services import ElicitationHandler, ElicitationHandlers, ServiceSet
-from acp_host.host.session import CancelTimeouts
+from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.quirks import QUIRKS, Quirk
 from acp_host.services.files import FileService
 from acp_host.services.permissions import PermissionHandler, PermissionPolicy
 from acp_host.services.terminals import TerminalService
+from acp_host.state.memory import MemoryPolicy
 from acp_host.transports import StdioTransport, StopTimeouts, Transport
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.initialize import Implementation
@@ -76,7 +77,10 @@ class connect:
         start_timeouts: deadlines for the answer to ``initialize``.
         cancel_timeouts: deadlines for a cancelled turn.
         stop_timeouts: deadlines for the steps in which the agent's processes are ended.
+        process_records: a directory in which running agents are written down; an agent whose host was killed is ended
+            at the next start with the same directory. ``None``: nothing is written.
         on_stderr: called with each line the agent writes to stderr, e.g. to show what an installer does.
+        memory: how much of the sessions' transcripts is kept; ``None`` keeps all.
         quirks: the table of quirks in force; empty to switch them off.
         max_message_size: longest message that is read, in bytes.
 
@@ -105,13 +109,21 @@ class connect:
         start_timeouts: StartTimeouts | None = None,
         cancel_timeouts: CancelTimeouts | None = None,
         stop_timeouts: StopTimeouts | None = None,
+        process_records: str | Path | None = None,
         on_stderr: Callable[[str], None] | None = None,
+        memory: MemoryPolicy | None = None,
         quirks: tuple[Quirk, ...] = QUIRKS,
         max_message_size: int = MAX_MESSAGE_SIZE,
     ) -> None:
         timeouts = start_timeouts or StartTimeouts()
         self._target = target if isinstance(target, Transport) else _argv(target)
-        self._launch: dict[str, Any] = {"cwd": cwd, "env": env, "on_stderr": on_stderr, "timeouts": stop_timeouts}
+        self._launch: dict[str, Any] = {
+            "cwd": cwd,
+            "env": env,
+            "on_stderr": on_stderr,
+            "timeouts": stop_timeouts,
+            "records": process_records,
+        }
         self._services = ServiceSet(
             files=FileService() if files is True else files or None,
             terminals=TerminalService() if terminals is True else terminals or None,
@@ -125,6 +137,7 @@ class connect:
             auth_terminal=auth_terminal,
             notices=notices,
             unstable=unstable,
+            memory=memory or MemoryPolicy(),
             quirks=quirks,
             max_message_size=max_message_size,
         )

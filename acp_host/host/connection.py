@@ -32,13 +32,15 @@ from acp_host.host.incoming import IncomingRequests, RequestHandler
 from acp_host.host.notices import NoticeRouter
 from acp_host.host.scheduling import AsyncioScheduler, SystemClock
 from acp_host.host.services import ServiceHandlers, ServiceSet
-from acp_host.host.session import CancelTimeouts, Opening, Session, SessionContext
+from acp_host.host.session import Opening, Session, SessionContext
 from acp_host.host.session_table import SessionTable
 from acp_host.host.tasks import TaskOwner
+from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.protocol.events import CancelRequested, Ended, NotificationReceived, RequestReceived
 from acp_host.protocol.host_protocol import HostEvent, HostProtocol
 from acp_host.protocol.negotiation import Agreement, Registered, client_capabilities
 from acp_host.quirks import QUIRKS, Quirk, QuirkKind
+from acp_host.state.memory import MemoryPolicy
 from acp_host.transports import Transport
 from acp_host.wire._model import UNSET
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
@@ -64,6 +66,7 @@ class ConnectionOptions:
         auth_terminal: offer to run the agent's command in a visible terminal for its login.
         notices: offer to show notices.
         unstable: offer draft features: plan variants and subagents.
+        memory: how much of the transcripts is kept.
         quirks: the table of quirks in force.
         max_message_size: longest message that is read, in bytes.
     """
@@ -74,6 +77,7 @@ class ConnectionOptions:
     auth_terminal: bool = False
     notices: bool = True
     unstable: bool = False
+    memory: MemoryPolicy = field(factory=MemoryPolicy)
     quirks: tuple[Quirk, ...] = QUIRKS
     max_message_size: int = MAX_MESSAGE_SIZE
 
@@ -93,11 +97,12 @@ class HostConnection(AgentMethods):
         self._services = services
         self._tasks = TaskOwner()
         self._incoming = IncomingRequests(self._tasks, self.diagnostics.add)
+        self._scheduler = AsyncioScheduler()
         self._notices = NoticeRouter(
             offered=options.notices,
             agent_name=self._agent_name,
             report=self.diagnostics.add,
-            scheduler=AsyncioScheduler(),
+            scheduler=self._scheduler,
             clock=SystemClock(),
         )
         self._sessions = SessionTable(
@@ -115,6 +120,8 @@ class HostConnection(AgentMethods):
             incoming=self._incoming,
             report=self.diagnostics.add,
             notices=self._notices,
+            scheduler=self._scheduler,
+            memory=options.memory,
             cancel_timeouts=options.cancel_timeouts,
             after_cancel=self._after_cancel,
         )
@@ -315,7 +322,7 @@ class HostConnection(AgentMethods):
         self._end_error = None if isinstance(error, ConnectionClosed) else error
         self._ended.set()
         self._incoming.cancel_all()  # nobody waits for the answers any more
-        self._sessions.end()
+        self._sessions.end("lost" if self._end_error else "closed", str(self._end_error or ""))
         self.diagnostics.close()
 
     def _after_cancel(self, session_id: str) -> None:
@@ -327,7 +334,8 @@ class HostConnection(AgentMethods):
 
     def _add_session(self, session_id: str, roots: Any, opening: Opening | None) -> Session:
         session = Session(session_id, roots[0], self._session_context)
-        session.opening = opening
         self._services.open_session(session_id, roots[0], roots[1:])
+        if opening is not None:
+            session.opened(opening)
         self._sessions.add(session)
         return session

@@ -53,6 +53,11 @@ class OpenRequest:
     params: Any
     task: asyncio.Task[None] | None = None
 
+    @property
+    def is_question(self) -> bool:
+        """Whether it asks the user something."""
+        return self.method in _CANCELLED_ANSWERS
+
     def concerns(self, session_id: str, prompt_id: RequestId) -> bool:
         """Tell whether the request belongs to a session, or to the prompt that runs in it."""
         if getattr(self.params, "session_id", UNSET) == session_id:
@@ -64,8 +69,11 @@ class OpenRequest:
 class Asking(Protocol):
     """A session, as far as the agent's requests concern it."""
 
-    def note_request(self, request: OpenRequest) -> None:
-        """Learn that a request of the agent begins or ends, of this session or another."""
+    def request_begins(self, request: OpenRequest) -> None:
+        """Learn that the agent asks for something, of this session or another."""
+
+    def request_ends(self, request: OpenRequest) -> None:
+        """Learn that a request has been answered."""
 
     def cancels(self, request: OpenRequest) -> bool:
         """Tell whether a request belongs to a turn of this session that is being cancelled."""
@@ -107,12 +115,13 @@ class IncomingRequests:
         if not self._tasks.is_open:
             self._answer(request, RequestCancelled("the host is closing the connection"))
             return
-        self._note_activity(request)
         cancelled = _CANCELLED_ANSWERS.get(request.method)
         if cancelled is not None and any(session.cancels(request) for session in self._sessions):
             # It crossed the cancel on its way: nobody is to be asked about a turn that they have ended.
             self._answer(request, cancelled())
             return
+        for session in self._sessions:
+            session.request_begins(request)
         request.task = self._tasks.start(self._handle(request, self._handlers[event.method]))
 
     def withdraw(self, request_id: RequestId) -> None:
@@ -158,16 +167,13 @@ class IncomingRequests:
             self._report_failure(request, error)
             self._answer(request, InternalError(f"the host failed to handle {request.method}"))
 
-    def _note_activity(self, request: OpenRequest) -> None:
-        for session in self._sessions:
-            session.note_request(request)
-
     def _answer(self, request: OpenRequest, answer: Any, *, write: bool = True) -> None:
         """Answer a request unless it was answered before."""
         if self._open.get((type(request.id), request.id)) is not request:
             return
         del self._open[type(request.id), request.id]
-        self._note_activity(request)
+        for session in self._sessions:
+            session.request_ends(request)
         assert self._driver is not None
         protocol = self._driver.protocol
         if isinstance(answer, RequestFailed):

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
-import functools
-from collections import deque
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
-from acp_host.errors import AcpError, ConnectionClosed, InvalidInput, InvalidState, MalformedResponse
+from acp_host.errors import ConnectionClosed, InvalidInput, InvalidState
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, OpenRequest
 from acp_host.host.notices import NoticeRouter
 from acp_host.host.prompt_content import PromptPart, content_blocks
+from acp_host.host.replay import ReplayWindow
 from acp_host.host.turn import PromptToSend, Turn
+from acp_host.host.turn_queue import CancelTimeouts, TurnQueue
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
+from acp_host.state import events
+from acp_host.state.clock import Scheduler
+from acp_host.state.memory import MemoryPolicy
+from acp_host.state.session_state import SessionState
+from acp_host.translate.v1 import opened, translate
 from acp_host.wire._model import UNSET
 from acp_host.wire.config_options import (
     SetSessionConfigOptionRequest,
@@ -25,9 +30,7 @@ from acp_host.wire.config_options import (
     SetSessionModeRequest,
     SetSessionModeResponse,
 )
-from acp_host.wire.ids import RequestId
 from acp_host.wire.notices import Notice
-from acp_host.wire.prompt import CancelNotification, PromptRequest
 from acp_host.wire.session import (
     ForkSessionResponse,
     LoadSessionResponse,
@@ -40,25 +43,12 @@ from acp_host.wire.session import (
 )
 from acp_host.wire.updates import SessionNotification, SessionUpdate
 
-__all__ = ["CancelTimeouts", "Opening", "Session", "SessionContext"]
+__all__ = ["Opening", "Session", "SessionContext"]
 
 _T = TypeVar("_T")
 
 Opening = NewSessionResponse | LoadSessionResponse | ResumeSessionResponse | ForkSessionResponse
 """What the agent answered when the session was opened: its modes and configuration options."""
-
-
-@frozen(kw_only=True)
-class CancelTimeouts:
-    """How long a cancelled turn may take to end.
-
-    Attributes:
-        grace: seconds from ``session/cancel`` until the prompt itself is withdrawn with ``$/cancel_request``.
-        withdrawn: further seconds until this side ends the turn by itself.
-    """
-
-    grace: float = 10.0
-    withdrawn: float = 5.0
 
 
 @frozen(kw_only=True)
@@ -70,6 +60,8 @@ class SessionContext:
         incoming: the agent's open requests.
         report: takes diagnostics.
         notices: makes the sessions' notice centers and brings them their notices.
+        scheduler: decides when observers of the state are called.
+        memory: how much of a transcript is kept.
         cancel_timeouts: how long a cancelled turn may take to end.
         after_cancel: called with the session's id when a cancelled turn is over.
     """
@@ -78,6 +70,8 @@ class SessionContext:
     incoming: IncomingRequests
     report: Callable[[Diagnostic], None]
     notices: NoticeRouter
+    scheduler: Scheduler
+    memory: MemoryPolicy
     cancel_timeouts: CancelTimeouts
     after_cancel: Callable[[str], None]
 
@@ -89,6 +83,7 @@ class Session:
         id: the agent's id of the session.
         cwd: its working directory, absolute.
         opening: the agent's answer to the request that opened it; ``None`` while that is pending.
+        state: what a user interface shows of it: transcript, tool calls, plan, usage, options, …; reactive.
         notices: what the agent tells the user beside the conversation: toasts and a history.
     """
 
@@ -97,22 +92,25 @@ class Session:
         self.cwd = cwd
         self.opening: Opening | None = None
         self.notices = context.notices.make_center(session_id)
+        self.state = SessionState(session_id, context.scheduler, self._report_observer, context.memory)
         self._notice_router = context.notices
         self._driver = context.driver
-        self._incoming = context.incoming
-        self._report = context.report
-        self._report_observer = throttled(context.report)
-        self._cancel_timeouts = context.cancel_timeouts
-        self._after_cancel = context.after_cancel
-        self._queue: deque[Turn] = deque()
-        self._current: Turn | None = None
-        self._prompt_id: RequestId = None
+        self._report = throttled(context.report)
+        self._turns = TurnQueue(
+            session_id,
+            driver=context.driver,
+            incoming=context.incoming,
+            timeouts=context.cancel_timeouts,
+            apply=self.state.apply,
+            report=context.report,
+            after_cancel=context.after_cancel,
+        )
+        self._scheduler = context.scheduler
+        self._replay: ReplayWindow | None = None
+        self._numbers = itertools.count(1)
         self._closed = False
         self._between_turns = UpdateBuffer()
         self._observers: list[Callable[[SessionUpdate], None]] = []
-        self._timer: asyncio.TimerHandle | None = None
-        self._watches_idle = False
-        self._last_activity = 0.0
 
     # --- turns ------------------------------------------------------------------------------------------------------
 
@@ -146,24 +144,24 @@ class Session:
         if idle_timeout is not None and idle_timeout <= 0:
             raise InvalidInput(f"idle_timeout is a number of seconds above 0, not {idle_timeout!r}")
         blocks = content_blocks(content, self._driver.protocol.agreement, self.cwd)
-        turn = Turn(PromptToSend(blocks, dict(meta or {}), idle_timeout), self._cancel_turn)
-        self._queue.append(turn)
-        self._send_next()
+        prompt = PromptToSend(blocks, dict(meta or {}), idle_timeout)
+        turn = Turn(next(self._numbers), prompt, self._turns.cancel)
+        self._turns.add(turn)
         return turn
 
     @property
     def current_turn(self) -> Turn | None:
         """The turn that is on the wire, or ``None``."""
-        return self._current
+        return self._turns.current
 
     @property
     def queued_turns(self) -> tuple[Turn, ...]:
         """The turns that wait, in the order in which they will be sent."""
-        return tuple(self._queue)
+        return self._turns.waiting
 
     def cancel(self) -> None:
         """Cancel the running turn and every queued one; see :meth:`Turn.cancel`."""
-        for turn in (*self._queue, *([self._current] if self._current else [])):
+        for turn in (*self._turns.waiting, *([self._turns.current] if self._turns.current else [])):
             turn.cancel()
 
     # --- updates outside of turns -----------------------------------------------------------------------------------
@@ -249,161 +247,64 @@ class Session:
     def receive(self, notification: SessionNotification) -> None:
         """Take an update of this session."""
         update = notification.update
-        if update.__class__ is Notice:
-            self._notice_router.receive(self.id, update, self.notices)
-        turn = self._current
-        if turn is None:
+        event = translate(update)
+        if event is not None:
+            self.state.apply(event)
+        elif update.__class__ is Notice:
+            self._notice_router.receive(self.id, update, self.notices, during_replay=self.state.is_replaying)
+        if not self._turns.receive(update):
             self._between_turns.push(update)
-        else:
-            turn.receive(update)
-            if self._watches_idle:
-                self._note_activity()
         if self._observers:
             self._tell_observers(update)
 
-    def end(self) -> None:
+    def replay_begins(self) -> None:
+        """Learn that the history of the session is being asked for."""
+        self._replay = ReplayWindow(self.state, self._scheduler)
+
+    def opened(self, opening: Opening) -> None:
+        """Take the agent's answer to the request that opened the session."""
+        self.opening = opening
+        self.state.apply(opened(opening))
+        if self._replay is not None:
+            self._replay.answered()
+
+    def request_begins(self, request: OpenRequest) -> None:
+        """Learn that the agent asks for something that may concern this session."""
+        self._turns.note_request(request)
+        if request.is_question and request.concerns(self.id, self._turns.prompt_id):
+            self.state.apply(events.QuestionAsked(request.id, request.method, request.params))
+
+    def request_ends(self, request: OpenRequest) -> None:
+        """Learn that a request of the agent has been answered, one way or another."""
+        self._turns.note_request(request)
+        if request.is_question:
+            self.state.apply(events.QuestionClosed(request.id))
+
+    def cancels(self, request: OpenRequest) -> bool:
+        """Tell whether a request belongs to a turn that is being cancelled."""
+        return self._turns.cancels(request)
+
+    def end(self, status: str, detail: str) -> None:
         """Take the end of the connection: nothing that is queued will be sent."""
-        self._stop_timer()
-        self._drop_queue(ConnectionClosed("the prompt was not sent: the connection has ended"))
+        self._turns.stop()
+        self._turns.drop(ConnectionClosed("the prompt was not sent: the connection has ended"))
+        self._between_turns.close()
+        self.state.apply(events.HealthChanged(status, detail))
 
     def close(self) -> None:
         """Take the end of the session: the agent has let it go, and may never answer the prompt on the wire."""
         self._closed = True
-        self._drop_queue(InvalidState("the prompt was not sent: the session was closed"))
-        turn = self._current
-        if turn is not None and not turn.cancel_requested:
-            turn.cancel_requested, turn.cancel_reason = True, "the session was closed"
-            self._incoming.cancel_questions(self.id, self._prompt_id)
-            self._driver.flush()
-            self._start_timer(self._cancel_timeouts.grace, self._withdraw_prompt)
-
-    def _drop_queue(self, error: AcpError) -> None:
-        queue, self._queue = self._queue, deque()
-        for turn in queue:
-            turn.fail(error)
+        self._turns.drop(InvalidState("the prompt was not sent: the session was closed"))
         self._between_turns.close()
+        self._turns.abandon_closed("the session was closed")
 
     def _tell_observers(self, update: SessionUpdate) -> None:
         for observer in tuple(self._observers):
             try:
                 observer(update)
             except Exception as error:
-                text = f"an observer of the session's updates failed: {type(error).__name__}: {error}"
-                self._report_observer(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, session_id=self.id))
+                self._report_observer(observer, error)
 
-    def note_request(self, request: OpenRequest) -> None:
-        """Learn that a request of the agent begins or ends: if it belongs to the turn, the turn is not idle."""
-        if self._watches_idle and request.concerns(self.id, self._prompt_id):
-            self._note_activity()
-
-    def cancels(self, request: OpenRequest) -> bool:
-        """Tell whether a request belongs to a turn that is being cancelled."""
-        turn = self._current
-        return turn is not None and turn.cancel_requested and request.concerns(self.id, self._prompt_id)
-
-    # --- the turn on the wire ---------------------------------------------------------------------------------------
-
-    def _send_next(self) -> None:
-        while self._current is None and self._queue:
-            turn = self._queue.popleft()
-            params = PromptRequest(self.id, turn.prompt.blocks, turn.prompt.meta or UNSET)
-            self._current = turn
-            try:
-                self._prompt_id = self._driver.send("session/prompt", params, functools.partial(self._ended, turn))
-            except AcpError as error:
-                self._current = None
-                turn.fail(error)
-            else:
-                self._watch_idle(turn)
-
-    def _ended(self, turn: Turn, end: Any) -> None:
-        if turn is not self._current:
-            return
-        self._leave(turn)
-        if not isinstance(end, AcpError):
-            turn.finish(end)
-        elif turn.cancel_requested and not self._driver.protocol.ended:
-            turn.finish_cancelled(end)
-        elif isinstance(end, MalformedResponse) and end.has_result:
-            self._report(Diagnostic(DiagnosticKind.MALFORMED, str(end), method="session/prompt", session_id=self.id))
-            turn.finish_without_reason(end)
-        else:
-            turn.fail(end)
-        # Not at once: what arrived in one piece with the answer cannot be about a prompt that was not sent yet.
-        asyncio.get_running_loop().call_soon(self._send_next)
-
-    def _leave(self, turn: Turn) -> None:
-        self._stop_timer()
-        self._current = None
-        if turn.cancel_requested:
-            self._after_cancel(self.id)
-
-    def _cancel_turn(self, turn: Turn, reason: str) -> None:
-        if turn.cancel_requested:
-            return
-        turn.cancel_requested = True
-        turn.cancel_reason = reason
-        if turn is not self._current:
-            self._queue.remove(turn)
-            turn.finish_cancelled()
-            return
-        # In one write, the answers first: an agent that waits for a permission may not look for a cancel before it.
-        self._incoming.cancel_questions(self.id, self._prompt_id)
-        self._driver.notify("session/cancel", CancelNotification(self.id))
-        self._start_timer(self._cancel_timeouts.grace, self._withdraw_prompt)
-
-    def _withdraw_prompt(self) -> None:
-        self._report_stuck(
-            f"has not ended {self._cancel_timeouts.grace:g} s after session/cancel; its prompt is withdrawn"
-        )
-        self._driver.protocol.cancel(self._prompt_id)
-        self._driver.flush()
-        self._start_timer(self._cancel_timeouts.withdrawn, self._abandon)
-
-    def _abandon(self) -> None:
-        self._report_stuck(
-            "never ended after it was cancelled; it is taken as over. Restart the agent if it stays stuck"
-        )
-        turn = self._current
-        if turn is not None:
-            self._driver.forget(self._prompt_id)
-            self._leave(turn)
-            turn.finish_cancelled()
-            self._send_next()
-
-    def _report_stuck(self, what: str) -> None:
-        text = f"the turn of session {self.id} {what}"
-        self._report(Diagnostic(DiagnosticKind.UNEXPECTED, text, method="session/prompt", session_id=self.id))
-
-    # --- the clock of the turn on the wire --------------------------------------------------------------------------
-
-    def _note_activity(self) -> None:
-        self._last_activity = asyncio.get_running_loop().time()
-
-    def _watch_idle(self, turn: Turn) -> None:
-        self._watches_idle = turn.prompt.idle_timeout is not None
-        if turn.prompt.idle_timeout is not None:
-            self._note_activity()
-            self._start_timer(turn.prompt.idle_timeout, self._check_idle)
-
-    def _check_idle(self) -> None:
-        """Cancel a turn that was silent for too long; one timer per timeout, not one per update."""
-        turn = self._current
-        if turn is None or turn.prompt.idle_timeout is None or turn.cancel_requested:
-            return
-        if self._incoming.is_waiting(self.id, self._prompt_id):
-            self._note_activity()
-        silent = asyncio.get_running_loop().time() - self._last_activity
-        if silent >= turn.prompt.idle_timeout:
-            turn.cancel(f"no update for {turn.prompt.idle_timeout:g} s")
-        else:
-            self._start_timer(turn.prompt.idle_timeout - silent, self._check_idle)
-
-    def _start_timer(self, seconds: float, callback: Callable[[], None]) -> None:
-        self._stop_timer()
-        self._timer = asyncio.get_running_loop().call_later(seconds, callback)
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+    def _report_observer(self, observer: Callable[..., Any], error: Exception) -> None:
+        text = f"an observer of the session failed: {type(error).__name__}: {error}"
+        self._report(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, session_id=self.id))

@@ -97,10 +97,10 @@ class SessionTable:
         else:
             self._report_unknown(notification)
 
-    def end(self) -> None:
-        """Take the end of the connection."""
+    def end(self, status: str, detail: str) -> None:
+        """Take the end of the connection: its ``status`` (``lost`` or ``closed``) and why."""
         for session in self:
-            session.end()
+            session.end(status, detail)
 
     def _report_unknown(self, notification: SessionNotification) -> None:
         if isinstance(notification.update, Notice):

@@ -49,11 +49,13 @@ class Turn:
     updates. A turn that is awaited before anyone iterates keeps no updates.
 
     Attributes:
+        number: counts the session's turns, from 1.
         prompt: what was, or will be, sent.
         cancel_requested: :meth:`cancel` was called, or the turn was cancelled in another way.
     """
 
-    def __init__(self, prompt: PromptToSend, cancel: Callable[[Turn, str], None]) -> None:
+    def __init__(self, number: int, prompt: PromptToSend, cancel: Callable[[Turn, str], None]) -> None:
+        self.number = number
         self.prompt = prompt
         self.cancel_requested = False
         self.cancel_reason = ""
@@ -123,8 +125,12 @@ class Turn:
     @property
     def stop_reason(self) -> str | None:
         """The stop reason of a finished turn; ``None`` while it runs, or if it failed."""
-        result = self._finished()
-        return result.stop_reason if result else None
+        return self.result.stop_reason if self.result else None
+
+    @property
+    def result(self) -> TurnResult | None:
+        """The result of a finished turn; ``None`` while it runs, or if it failed."""
+        return self._result.result() if self._result.done() and not self._result.exception() else None
 
     @property
     def outcome(self) -> Outcome | None:
@@ -138,9 +144,6 @@ class Turn:
     def text(self) -> str:
         """The agent's message text so far, without thoughts."""
         return join_text(self._text)
-
-    def _finished(self) -> TurnResult | None:
-        return self._result.result() if self._result.done() and not self._result.exception() else None
 
     async def _own(self) -> TurnResult:
         try:

@@ -8,9 +8,10 @@ from acp_host.errors import AcpError
 from acp_host.reminders.model import Reminder
 from acp_host.reminders.planning import Step
 from acp_host.reminders.policy import ReminderPolicy
-from acp_host.reminders.receipt import Attempt
+from acp_host.reminders.receipt import Attempt, ReminderReceipt
 from acp_host.reminders.rungs import WireRung
-from acp_host.state.reminder_entry import Adjustment, ReminderFault
+from acp_host.state.reminder_entry import Adjustment, ReminderEntry, ReminderFault, ReminderStatus
+from acp_host.state.reminder_events import ReminderMade
 
 __all__ = ["Job", "Sent"]
 
@@ -93,3 +94,34 @@ class Job:
             self.attempts[sent.index] = attempt
         if error is not None:
             self.error = error
+
+    def made(self) -> ReminderMade:
+        """Return the panel's event for the reminder."""
+        reminder = self.reminder
+        return ReminderMade(
+            id=self.id,
+            body=reminder.body,
+            mode=reminder.mode,
+            tags=reminder.tags,
+            dedupe_key=reminder.dedupe_key,
+            ttl_turns=reminder.ttl_turns,
+            preserve_on_compact=reminder.preserve_on_compact,
+            propagate=reminder.propagate,
+            role_hint=reminder.role_hint,
+            authority=reminder.authority,
+            meta=reminder.meta or {},
+        )
+
+    def receipt(self, entry: ReminderEntry | None) -> ReminderReceipt:
+        """Return what became of the reminder so far; ``entry`` is the panel's."""
+        return ReminderReceipt(
+            id=self.id,
+            rung=self.rung,
+            status=ReminderStatus.FAILED if entry is None else entry.status,
+            reminder_id=None if entry is None else entry.reminder_id,
+            deduped_count=self.deduped_count,
+            plan=self.plan,
+            attempts=tuple(self.attempts),
+            adjustments=self.adjustments,
+            error=self.error,
+        )

@@ -1,4 +1,4 @@
-"""How a value of the state is declared: :func:`value`."""
+"""How a value of the state is declared: :func:`value`, :func:`plain_json`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,25 @@ from typing import Any, TypeVar, cast, dataclass_transform
 
 import attrs
 
-__all__ = ["value"]
+__all__ = ["is_plain_json", "plain_json", "value"]
 
 _T = TypeVar("_T")
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(attrs.field,))
+_PLAIN_JSON = "plain_json"
+
+
+def plain_json(*, default: Any = attrs.NOTHING) -> Any:
+    """Declare an attribute that holds JSON as an agent sent it: however deep it is, nobody walks through it."""
+    return attrs.field(default=default, metadata={_PLAIN_JSON: True})
+
+
+def is_plain_json(attribute: attrs.Attribute[Any]) -> bool:
+    """Tell whether an attribute was declared with :func:`plain_json`."""
+    return bool(attribute.metadata.get(_PLAIN_JSON))
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(attrs.field, plain_json))
 def value(cls: type[_T]) -> type[_T]:
     """Make ``cls`` a slotted value class, compared by value, with keyword-only arguments.
 

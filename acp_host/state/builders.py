@@ -11,14 +11,7 @@ from acp_host.wire._model import NO_EXTRA, UNSET
 from acp_host.wire.content import TextContent
 from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
 
-__all__ = ["MessageBuilder", "PartsBuilder", "ToolCallBuilder", "is_plain_text"]
-
-
-def is_plain_text(content: Any) -> bool:
-    """Tell whether a block is text and nothing else, so that it can be joined with its neighbours."""
-    if content.__class__ is not TextContent:
-        return False
-    return not content.annotations and not content.meta and content.extra is NO_EXTRA
+__all__ = ["MessageBuilder", "PartsBuilder", "ToolCallBuilder"]
 
 
 class PartsBuilder:
@@ -36,7 +29,7 @@ class PartsBuilder:
 
     def add(self, content: Any) -> None:
         """Add a content block."""
-        # The test of is_plain_text, in place: this is done for every streamed piece.
+        # Text and nothing else can be joined with its neighbours.
         if (
             content.__class__ is TextContent
             and not content.annotations
@@ -95,13 +88,14 @@ class MessageBuilder:
 
 
 _SAID = ("title", "name", "kind", "status", "content", "locations", "raw_input", "raw_output", "meta")
+_LISTS = ("content", "locations")
 _said_in = operator.attrgetter(*_SAID)
 
 
 class ToolCallBuilder:
     """A tool call that may still be told more about."""
 
-    __slots__ = ("_shell", "position", "provisional", "unfinished", *_SAID)
+    __slots__ = ("_shell", "extra", "position", "provisional", "unfinished", *_SAID)
 
     status: str | None
 
@@ -109,24 +103,32 @@ class ToolCallBuilder:
         self.position = shell.position
         self.provisional = shell.provisional
         self.unfinished = shell.unfinished
+        self.extra = shell.extra
         for name in _SAID:
             setattr(self, name, getattr(shell, name))
         self._shell = shell
 
     def merge(self, report: ToolCall | ToolCallUpdate, *, announced: bool) -> None:
-        """Take what a message says; what it does not mention, or says nothing about with ``null``, stays."""
+        """Take what a message says; what it does not mention, or says nothing about with ``null``, stays.
+
+        An update clears a list with an empty one. A ``tool_call`` does not: to it, empty and absent are the same.
+        """
         for name, value in zip(_SAID, _said_in(report), strict=True):
-            if value is not UNSET and value is not None:
+            if value is not UNSET and value is not None and (value or not announced or name not in _LISTS):
                 setattr(self, name, value)
+        if report.extra:
+            self.extra = {**self.extra, **report.extra}
         if announced:
             self.provisional = False
         if self.unfinished and self.finished:
             self.unfinished = False
 
-    def mark_unfinished(self) -> None:
-        """Note that its turn is over, unless the agent said that the call has ended."""
-        if not self.finished and not self.unfinished:
-            self.unfinished = True
+    def mark_unfinished(self) -> bool:
+        """Note that its turn is over, unless the agent said that the call has ended; tell whether this is new."""
+        if self.finished or self.unfinished:
+            return False
+        self.unfinished = True
+        return True
 
     @property
     def finished(self) -> bool:
@@ -142,6 +144,7 @@ class ToolCallBuilder:
             tool_call_id=shell.tool_call_id,
             provisional=self.provisional,
             unfinished=self.unfinished,
+            extra=self.extra,
             turn=shell.turn,
             replayed=shell.replayed,
             **dict(zip(_SAID, _said_in(self), strict=True)),

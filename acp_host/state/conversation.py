@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from acp_host.state import events
-from acp_host.state.builders import MessageBuilder, PartsBuilder, ToolCallBuilder, is_plain_text
+from acp_host.state.builders import MessageBuilder, PartsBuilder, ToolCallBuilder
 from acp_host.state.entries import (
     CompactionEntry,
     Entry,
@@ -25,13 +25,23 @@ from acp_host.state.entries import (
     UnknownEntry,
 )
 from acp_host.state.observable import ChangeKind
-from acp_host.state.transcript import Transcript, TranscriptStore
+from acp_host.state.transcript import Builder, Transcript, TranscriptStore
 from acp_host.wire._model import UNSET, evolve
-from acp_host.wire.content import ContentBlock, TextContent
+from acp_host.wire.content import (
+    AudioContent,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+)
+from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
 
 __all__ = ["SECTION", "Conversation"]
 
 SECTION = "transcript"
+
+_SAID_OF_MESSAGE = ("sender_session_id", "recipient_session_id", "sender_message_id", "recipient_message_id")
 
 Note = Callable[[str, Any, ChangeKind], None]
 
@@ -64,6 +74,8 @@ class Conversation:
         self._open_calls: dict[int, ToolCallBuilder] = {}
         self._compactions: dict[str, int] = {}
         self._session_messages: dict[str, int] = {}
+        self._replayed_turns = 0
+        self._superseded = 0
 
     def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns the transcript."""
@@ -76,7 +88,6 @@ class Conversation:
             events.UnknownReported: self._unknown,
             events.ReminderShown: self._reminder,
             events.ReplayStarted: self._replay_started,
-            events.ReplayEnded: self._replay_ended,
         }
 
     def freeze(self) -> Transcript:
@@ -96,12 +107,17 @@ class Conversation:
     def drop_before(self, position: int) -> None:
         """Forget the entries before a position, and what was kept to find them again."""
         self.store.drop_before(position)
+        self._note(SECTION, None, ChangeKind.CHANGED)
         first = self.store.first
         while self.turn_starts and self.turn_starts[0] < first:
             self.turn_starts.popleft()
         self._calls = {key: known for key, known in self._calls.items() if known.position >= first}
         self._compactions = {key: at for key, at in self._compactions.items() if at >= first}
         self._session_messages = {key: at for key, at in self._session_messages.items() if at >= first}
+
+    def pack_one(self) -> bool:
+        """Pack a page of turns that are over, if there is one; tell whether there was."""
+        return self.store.pack_one(self.store.end if self.turn is None else self.turn_starts[-1])
 
     # --- messages ---------------------------------------------------------------------------------------------------
 
@@ -115,14 +131,19 @@ class Conversation:
             if event.speaker is Speaker.USER and self._is_echo(event):
                 return
             message = self._begin_message(event)
+            if message is None:
+                return
         message.parts.add(event.content)
         if message is not self._noted:
             self._noted = message
             self.store.touch(message.position)
             self._note(SECTION, message.position, ChangeKind.CHANGED)
 
-    def _begin_message(self, event: events.MessageChunk) -> MessageBuilder:
-        """Return the builder that a chunk belongs to: of a message known by id, or of a new one."""
+    def _begin_message(self, event: events.MessageChunk) -> MessageBuilder | None:
+        """Return the builder that a chunk belongs to: of a message known by id, or of a new one.
+
+        A message does not begin with an empty text: agents send such for no reason. There is no builder for one.
+        """
         self._close_message()
         if event.message_id is not None:
             position = self._messages.get((event.speaker, event.message_id))
@@ -131,14 +152,18 @@ class Conversation:
                 self._message = MessageBuilder.of(entry)
                 self.store.put(position, self._message)
                 return self._message
+        if isinstance(event.content, TextContent) and not event.content.text:
+            return None
         if event.speaker is Speaker.USER and self.replaying:
             self._begin_replayed_turn()
         position = self.store.end
         self._message = MessageBuilder(position, event.speaker, event.message_id, self.turn, self.replaying)
-        self.store.add(self._message)
-        self._note(SECTION, position, ChangeKind.ADDED)
+        self._append(self._message)
         if event.message_id is not None:
             self._messages[event.speaker, event.message_id] = position
+        if event.speaker is Speaker.USER:
+            for content in self._echo.broken_off(position):
+                self._message.parts.add(content)
         return self._message
 
     def _close_message(self) -> None:
@@ -148,32 +173,47 @@ class Conversation:
 
     def _is_echo(self, event: events.MessageChunk) -> bool:
         """Tell whether a user chunk repeats the prompt that is shown already; if so, note its id."""
-        if not self._echo.takes(event.content):
+        if not self._echo.takes(event.content, self.store.end):
             return False
         position = self._echo.position
         entry = self.store.get(position)
-        if event.message_id is not None and isinstance(entry, MessageEntry) and entry.message_id is None:
-            self.store.put(position, evolve(entry, message_id=event.message_id))
-            self._messages[Speaker.USER, event.message_id] = position
-            self._note(SECTION, position, ChangeKind.CHANGED)
+        if event.message_id is not None and isinstance(entry, MessageEntry) and self._echo.is_whole:
+            self._replace(position, evolve(entry, message_id=event.message_id))
         return True
+
+    def interrupt(self) -> None:
+        """Learn that something else happens: if no turn runs, what the agent says next is another message."""
+        if self.turn is None:
+            self._close_message()
 
     # --- tool calls -------------------------------------------------------------------------------------------------
 
     def _tool_call(self, event: events.ToolCallReported) -> None:
-        tool_call_id = event.report.tool_call_id
-        known = self._calls.get(tool_call_id)
-        # Some agents count anew in every turn: an id that is announced again in a later turn is another call.
-        again = event.announced and self.turn is not None and known is not None and known.turn != self.turn
+        self._report_call(event.report, announced=event.announced, begins=event.announced)
+
+    def permission_asked(self, report: ToolCallUpdate) -> int:
+        """Take what a permission request says about its call, and return where the call stands.
+
+        Some agents ask before they announce the call, or instead of it. Nobody asks about a call that is over: if an
+        earlier turn had one with this id, this is another.
+        """
+        known = self._calls.get(report.tool_call_id)
+        return self._report_call(report, announced=False, begins=known is not None and self._is_over(known.position))
+
+    def _report_call(self, report: ToolCall | ToolCallUpdate, *, announced: bool, begins: bool) -> int:
+        known = self._calls.get(report.tool_call_id)
+        # Some agents count anew in every turn: an id that begins again in a later turn is another call.
+        again = begins and self.turn is not None and known is not None and known.turn != self.turn
         if known is None or again:
-            builder = self._begin_call(tool_call_id, announced=event.announced, use=known.use + 1 if known else 1)
+            builder = self._begin_call(report.tool_call_id, announced=announced, use=known.use + 1 if known else 1)
         else:
             builder = self._call_builder(known.position)
-        builder.merge(event.report, announced=event.announced)
+        builder.merge(report, announced=announced)
         self.store.touch(builder.position)
         self._note(SECTION, builder.position, ChangeKind.CHANGED)
         if self.turn is None:
             self._close_call(builder)
+        return builder.position
 
     def _begin_call(self, tool_call_id: str, *, announced: bool, use: int) -> ToolCallBuilder:
         self._close_message()
@@ -188,11 +228,14 @@ class Conversation:
                 replayed=self.replaying,
             )
         )
-        self.store.add(builder)
+        self._append(builder)
         self._calls[tool_call_id] = _KnownCall(position, self.turn, use)
         self._open_calls[position] = builder
-        self._note(SECTION, position, ChangeKind.ADDED)
         return builder
+
+    def _is_over(self, position: int) -> bool:
+        call = self._open_calls.get(position) or self.store.get(position)
+        return isinstance(call, ToolCallBuilder | ToolCallEntry) and (call.finished or call.unfinished)
 
     def _call_builder(self, position: int) -> ToolCallBuilder:
         builder = self._open_calls.get(position)
@@ -238,22 +281,19 @@ class Conversation:
         if not isinstance(entry, SessionMessageEntry):
             entry = SessionMessageEntry(position=self.store.end, message_id=event.message_id, **self._place())
             self._session_messages[event.message_id] = self._add(entry)
-        changes: dict[str, Any] = {}
+        changes = {name: getattr(event, name) for name in _SAID_OF_MESSAGE if getattr(event, name) is not UNSET}
         if event.content is not UNSET:
             changes["parts"] = _parts(event.content or ())
         if event.appended is not None:
             changes["parts"] = _parts([event.appended], entry.parts)
-        for name in ("sender_session_id", "recipient_session_id"):
-            if getattr(event, name) is not None:
-                changes[name] = getattr(event, name)
         self._replace(entry.position, evolve(entry, **changes))
 
     def _unknown(self, event: events.UnknownReported) -> None:
-        self._add(
-            UnknownEntry(
-                position=self.store.end, tag=event.tag, data=event.data, problem=event.problem, **self._place()
-            )
-        )
+        position = self.store.end
+        entry = UnknownEntry(position=position, tag=event.tag, data=event.data, problem=event.problem, **self._place())
+        # It ends no message that is being written: what is not known changes nothing that is.
+        self.store.add(entry)
+        self._note(SECTION, position, ChangeKind.ADDED)
 
     def _reminder(self, event: events.ReminderShown) -> None:
         self._add(
@@ -265,7 +305,13 @@ class Conversation:
 
     def _add(self, entry: Entry) -> int:
         self._close_message()
-        position = self.store.add(entry)
+        return self._append(entry)
+
+    def _append(self, slot: Entry | Builder) -> int:
+        if self._superseded:
+            self.drop_before(self._superseded)
+            self._superseded = 0
+        position = self.store.add(slot)
         self._note(SECTION, position, ChangeKind.ADDED)
         return position
 
@@ -277,7 +323,8 @@ class Conversation:
 
     def turn_started(self, event: events.TurnStarted) -> None:
         """Begin a turn with the user's message."""
-        self._close_message()
+        self._end_turn()
+        self._end_replay()
         self._messages.clear()
         self.turn = event.turn
         parts = _parts(event.prompt)
@@ -287,29 +334,42 @@ class Conversation:
 
     def turn_ended(self, event: events.TurnEnded) -> None:
         """Close what the turn has left open."""
-        self._end_turn()
+        if event.turn == self.turn:
+            self._end_turn()
 
     def _replay_started(self, event: events.ReplayStarted) -> None:
         self._end_turn()
+        self._messages.clear()
         self.replaying = True
+        # The agent tells all of the session again: with the first that comes, what is here is shown twice.
+        self._superseded = self.store.end
 
-    def _replay_ended(self, event: events.ReplayEnded) -> None:
+    def replay_ended(self) -> MessageEntry | None:
+        """Go on live; return the user's first message, if it is kept."""
         self._end_turn()
+        self._end_replay()
+        first = self.store.get(self.turn_starts[0]) if self.turn_starts else None
+        return first if isinstance(first, MessageEntry) else None
+
+    def _end_replay(self) -> None:
         self.replaying = False
+        self._superseded = 0
 
     def _begin_replayed_turn(self) -> None:
         """A user message in a replay begins a turn; such turns count down from -1, so that none meets a live one."""
-        previous = self.turn if self.turn is not None else 0
         self._end_turn()
-        self.turn = previous - 1
+        self._messages.clear()
+        self._replayed_turns += 1
+        self.turn = -self._replayed_turns
         self.turn_starts.append(self.store.end)
 
     def _end_turn(self) -> None:
         self._close_message()
         for builder in tuple(self._open_calls.values()):
-            builder.mark_unfinished()
+            if builder.mark_unfinished():
+                self.store.touch(builder.position)
+                self._note(SECTION, builder.position, ChangeKind.CHANGED)
             self._close_call(builder)
-            self._note(SECTION, builder.position, ChangeKind.CHANGED)
         self.turn = None
         self._echo = _Echo(())
 
@@ -323,26 +383,70 @@ class _KnownCall(NamedTuple):
 
 
 class _Echo:
-    """What an agent may repeat of the prompt that was just sent, and where that prompt stands."""
+    """What an agent may repeat of the prompt that was just sent.
 
-    def __init__(self, sent: Iterable[ContentBlock], position: int = 0) -> None:
+    White space does not count: agents join the blocks of a prompt, and trim them, in their own ways. Nor do annotations
+    and metadata, which they lose.
+
+    Args:
+        sent: the prompt as it was sent.
+        position: where it stands; -1 if there is none.
+    """
+
+    def __init__(self, sent: Iterable[ContentBlock], position: int = -1) -> None:
+        blocks = tuple(sent)
         self.position = position
+        self._text = _squeezed("".join(block.text for block in blocks if isinstance(block, TextContent)))
+        self._others = [_identity(block) for block in blocks if not isinstance(block, TextContent)]
         self._repeated = 0
-        self._blocks = [block for block in sent if not is_plain_text(block)]
-        self._text = "".join(block.text for block in sent if isinstance(block, TextContent) and is_plain_text(block))
+        self._taken: list[ContentBlock] = []
+        self._end = 0
 
-    def takes(self, content: ContentBlock) -> bool:
-        """Tell whether a user chunk is the next piece of the echo, and strike it off."""
-        if is_plain_text(content):
-            assert isinstance(content, TextContent)
-            if not content.text or not self._text.startswith(content.text, self._repeated):
-                return False
-            self._repeated += len(content.text)
-            return True
-        if content not in self._blocks:
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the prompt's text was repeated, or all of a prompt without text."""
+        return self._repeated == len(self._text) and (bool(self._text) or not self._others)
+
+    def takes(self, content: ContentBlock, end: int) -> bool:
+        """Tell whether a user chunk is the next piece of the echo, and strike it off; ``end``: of the transcript."""
+        if self.position < 0:
             return False
-        self._blocks.remove(content)
+        if isinstance(content, TextContent):
+            piece = _squeezed(content.text)
+            if not self._text.startswith(piece, self._repeated):
+                return False
+            self._repeated += len(piece)
+        else:
+            other = _identity(content)
+            if other not in self._others:
+                return False
+            self._others.remove(other)
+        self._taken.append(content)
+        self._end = end
         return True
+
+    def broken_off(self, end: int) -> list[ContentBlock]:
+        """Return what was taken for an echo, if what follows it at once shows that it was another message."""
+        taken, self._taken = self._taken, []
+        return taken if self._end == end and self._repeated < len(self._text) else []
+
+
+def _squeezed(text: str) -> bytes:
+    """Return a text without white space, in a form that can be compared piece by piece wherever it was cut."""
+    return "".join(text.split()).encode("utf-16-le", "surrogatepass")
+
+
+def _identity(block: ContentBlock) -> tuple[Any, ...]:
+    """Return by what a block is known again."""
+    match block:
+        case ImageContent() | AudioContent():
+            return type(block), block.data
+        case ResourceLink():
+            return type(block), block.uri
+        case EmbeddedResource():
+            return type(block), getattr(block.resource, "uri", None)
+        case _:
+            return type(block), getattr(block, "tag", None)
 
 
 def _parts(blocks: Iterable[ContentBlock], before: tuple[MessagePart, ...] = ()) -> tuple[MessagePart, ...]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, cast
+
+import attrs
 
 from acp_host.state.conversation import SECTION as TRANSCRIPT
-from acp_host.state.entries import MessageEntry, TextPart
-from acp_host.state.json_form import to_json
-from acp_host.state.observable import ChangeKind, ChangeSet
+from acp_host.state.entries import Entry, MessagePart, TextPart
+from acp_host.state.json_form import member_to_json, to_json
+from acp_host.state.observable import ChangeSet
 from acp_host.state.snapshot import SessionSnapshot
 from acp_host.wire._model import wire_name
 
@@ -24,16 +26,10 @@ Operation = dict[str, Any]
 
 _KEYED_SECTIONS = ("subagents", "terminals")
 """Sections that are JSON objects, patched by key; the others are replaced whole, being small."""
+_GROWING = ("parts", "summary")
+"""Attributes of entries that mostly grow at their end."""
 _FOLLOWED = 64
-"""How many messages are followed at a time; another one that changes is sent whole once."""
-
-
-class _Sent(NamedTuple):
-    """What a front-end has of a message: its id, the number of parts, and of segments in the last one."""
-
-    message_id: str | None
-    parts: int
-    segments: int
+"""How many entries are followed at a time; another one that changes is sent whole once."""
 
 
 class DeltaMaker:
@@ -46,7 +42,8 @@ class DeltaMaker:
     def __init__(self, snapshot: SessionSnapshot) -> None:
         self._first = snapshot.transcript.first
         self._end = self._first + len(snapshot.transcript)
-        self._sent: OrderedDict[int, _Sent] = OrderedDict()
+        self._sent = OrderedDict((entry.position, entry) for entry in snapshot.transcript[-_FOLLOWED:])
+        self._keys = {section: set(getattr(snapshot, section)) for section in _KEYED_SECTIONS}
 
     def delta(self, changes: ChangeSet) -> list[Operation]:
         """Return the operations that lead to the state after ``changes``; call it for every change set, in order."""
@@ -55,7 +52,7 @@ class DeltaMaker:
         sections = dict.fromkeys(change.section for change in changes.changes if change.section != TRANSCRIPT)
         for section in sections:
             if section in _KEYED_SECTIONS:
-                operations += _keyed(section, getattr(snapshot, section), changes)
+                operations += self._keyed(section, getattr(snapshot, section), changes)
             else:
                 operations.append(_replace(f"/{wire_name(section)}", to_json(getattr(snapshot, section))))
         operations.append(_replace("/version", snapshot.version))
@@ -69,12 +66,13 @@ class DeltaMaker:
         gone = min(first, self._end) - self._first
         if first == self._first:
             return []
+        if first >= self._end:
+            removals = [_replace("/transcript/entries", [])]
+        else:
+            removals = [{"op": "remove", "path": "/transcript/entries/0"} for _ in range(gone)]
         self._first = first
         self._end = max(self._end, first)
-        return [
-            *({"op": "remove", "path": "/transcript/entries/0"} for _ in range(gone)),
-            _replace("/transcript/first", first),
-        ]
+        return [*removals, _replace("/transcript/first", first)]
 
     def _entries(self, snapshot: SessionSnapshot, changes: ChangeSet) -> list[Operation]:
         operations: list[Operation] = []
@@ -91,47 +89,75 @@ class DeltaMaker:
         sent = self._sent.get(position)
         entry = self._follow(position, snapshot)
         path = f"/transcript/entries/{position - self._first}"
-        if sent is None or not isinstance(entry, MessageEntry) or entry.message_id != sent.message_id:
+        if sent is None or type(sent) is not type(entry):
             return [_replace(path, to_json(entry))]
-        return _grown(entry, sent, path)
+        return _differences(sent, entry, path)
 
-    def _follow(self, position: int, snapshot: SessionSnapshot) -> Any:
-        """Return an entry, and note how much of it the front-end has from now on."""
-        entry = snapshot.transcript.at(position)
-        if isinstance(entry, MessageEntry):
-            last = entry.parts[-1] if entry.parts else None
-            segments = len(last.segments) if isinstance(last, TextPart) else 0
-            self._sent[position] = _Sent(entry.message_id, len(entry.parts), segments)
-            self._sent.move_to_end(position)
-            if len(self._sent) > _FOLLOWED:
-                self._sent.popitem(last=False)
+    def _follow(self, position: int, snapshot: SessionSnapshot) -> Entry:
+        """Return an entry, and note that the front-end has it as it is now."""
+        entry = snapshot.transcript[position - snapshot.transcript.first]
+        self._sent[position] = entry
+        self._sent.move_to_end(position)
+        if len(self._sent) > _FOLLOWED:
+            self._sent.popitem(last=False)
         return entry
 
+    # --- the rest ---------------------------------------------------------------------------------------------------
 
-def _grown(entry: MessageEntry, sent: _Sent, path: str) -> list[Operation]:
-    """Return the operations for a message that has grown at its end."""
+    def _keyed(self, section: str, items: Mapping[str, Any], changes: ChangeSet) -> list[Operation]:
+        operations: list[Operation] = []
+        known = self._keys[section]
+        for key in (str(key) for key in changes.keys(section)):
+            path = f"/{wire_name(section)}/{_escaped(key)}"
+            if key in items:
+                operations.append(_add(path, to_json(items[key])))
+                known.add(key)
+            elif key in known:
+                operations.append({"op": "remove", "path": path})
+                known.remove(key)
+        return operations
+
+
+def _differences(before: Any, after: Any, path: str) -> list[Operation]:
+    """Return the operations for an entry of which some attributes have changed."""
     operations: list[Operation] = []
-    if sent.segments:
-        index = sent.parts - 1
-        part = entry.parts[index]
-        assert isinstance(part, TextPart)
-        where = f"{path}/parts/{index}/segments"
-        operations.append(_replace(f"{where}/{sent.segments - 1}", part.segments[sent.segments - 1]))
-        operations += [_add(f"{where}/-", segment) for segment in part.segments[sent.segments :]]
-    return operations + [_add(f"{path}/parts/-", to_json(part)) for part in entry.parts[sent.parts :]]
-
-
-def _keyed(section: str, items: Mapping[str, Any], changes: ChangeSet) -> list[Operation]:
-    operations: list[Operation] = []
-    for change in changes.changes:
-        if change.section != section:
+    for attribute in attrs.fields(type(after)):
+        old, new = getattr(before, attribute.name), getattr(after, attribute.name)
+        # What was not changed is the same object; to compare what an agent sent may be costly.
+        if old is new or (type(old) is type(new) and isinstance(old, str | int) and old == new):
             continue
-        path = f"/{wire_name(section)}/{_escaped(str(change.key))}"
-        if change.key not in items:
-            operations += [{"op": "remove", "path": path}] if change.kind is ChangeKind.REMOVED else []
+        where = f"{path}/{wire_name(attribute.name)}"
+        if attribute.name in _GROWING and _has_grown(old, new):
+            operations += _growth(old, new, where)
         else:
-            operations.append(_add(path, to_json(items[str(change.key)])))
+            operations.append(_replace(where, member_to_json(after, attribute.name)))
     return operations
+
+
+def _has_grown(old: tuple[MessagePart, ...], new: tuple[MessagePart, ...]) -> bool:
+    """Tell whether parts only had text added to the last one, and parts after it."""
+    if not old or len(new) < len(old):
+        return not old
+    if any(before is not now for before, now in zip(old[:-1], new, strict=False)):
+        return False
+    last, now = old[-1], new[len(old) - 1]
+    if last is now:
+        return True
+    if not (isinstance(last, TextPart) and isinstance(now, TextPart)) or len(now.segments) < len(last.segments):
+        return False
+    closed = len(last.segments) - 1
+    return closed >= 0 and last.segments[:closed] == now.segments[:closed]
+
+
+def _growth(old: tuple[MessagePart, ...], new: tuple[MessagePart, ...], path: str) -> list[Operation]:
+    operations: list[Operation] = []
+    if old and old[-1] is not new[len(old) - 1]:
+        last, now = cast(TextPart, old[-1]), cast(TextPart, new[len(old) - 1])
+        where, tail = f"{path}/{len(old) - 1}/segments", len(last.segments) - 1
+        if last.segments[tail] != now.segments[tail]:
+            operations.append(_replace(f"{where}/{tail}", now.segments[tail]))
+        operations += [_add(f"{where}/-", segment) for segment in now.segments[tail + 1 :]]
+    return operations + [_add(f"{path}/-", to_json(part)) for part in new[len(old) :]]
 
 
 def _add(path: str, value: Any) -> Operation:

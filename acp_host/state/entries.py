@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias
 
-from attrs import field
-
-from acp_host.state._value import value
-from acp_host.wire.content import ContentBlock
+from acp_host.state._value import plain_json, value
+from acp_host.wire._model import NO_EXTRA
+from acp_host.wire.content import ContentBlock, TextContent
 from acp_host.wire.tool_calls import ToolCallContent, ToolCallLocation
 
 __all__ = [
@@ -61,6 +60,11 @@ class BlockPart:
 
     block: ContentBlock
 
+    @property
+    def text(self) -> str:
+        """The block's text; empty for what is no text."""
+        return self.block.text if isinstance(self.block, TextContent) else ""
+
 
 MessagePart: TypeAlias = TextPart | BlockPart
 
@@ -90,7 +94,7 @@ class MessageEntry:
     @property
     def text(self) -> str:
         """The text of all its parts."""
-        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+        return "".join(part.text for part in self.parts)
 
 
 @value
@@ -113,6 +117,7 @@ class ToolCallEntry:
         provisional: no ``tool_call`` announced it: it is known from an update or a permission request only.
         unfinished: its turn is over and the agent never said that it ended.
         meta: ``_meta`` as last sent; empty if none.
+        extra: what the agent says about it in properties that this version does not know.
         turn: number of its turn; ``None`` between turns.
         replayed: it came from a replay.
     """
@@ -128,11 +133,12 @@ class ToolCallEntry:
     status: str | None = None
     content: tuple[ToolCallContent, ...] = ()
     locations: tuple[ToolCallLocation, ...] = ()
-    raw_input: Any = None
-    raw_output: Any = None
+    raw_input: Any = plain_json(default=None)
+    raw_output: Any = plain_json(default=None)
     provisional: bool = False
     unfinished: bool = False
-    meta: Mapping[str, Any] = field(factory=dict)
+    meta: Mapping[str, Any] = plain_json(default=NO_EXTRA)
+    extra: Mapping[str, Any] = plain_json(default=NO_EXTRA)
     turn: int | None = None
     replayed: bool = False
 
@@ -176,6 +182,8 @@ class SessionMessageEntry:
         message_id: the agent's id.
         sender_session_id: who sent it, if said.
         recipient_session_id: to whom, if said.
+        sender_message_id: the sender's own id of it, if said.
+        recipient_message_id: the recipient's own id of it, if said.
         parts: its content.
         turn: number of its turn; ``None`` between turns.
         replayed: it came from a replay.
@@ -187,6 +195,8 @@ class SessionMessageEntry:
     message_id: str
     sender_session_id: str | None = None
     recipient_session_id: str | None = None
+    sender_message_id: str | None = None
+    recipient_message_id: str | None = None
     parts: tuple[MessagePart, ...] = ()
     turn: int | None = None
     replayed: bool = False
@@ -230,7 +240,7 @@ class UnknownEntry:
 
     position: int
     tag: str
-    data: Mapping[str, Any]
+    data: Mapping[str, Any] = plain_json()
     problem: str | None = None
     turn: int | None = None
     replayed: bool = False

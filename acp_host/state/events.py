@@ -121,6 +121,7 @@ class SessionInfoChanged:
 
     title: str | None | Unset = UNSET
     updated_at: str | None | Unset = UNSET
+    meta: Mapping[str, Any] | None | Unset = UNSET
 
 
 @model
@@ -164,8 +165,10 @@ class SessionMessageReported:
     message_id: str
     content: tuple[ContentBlock, ...] | None | Unset = UNSET
     appended: ContentBlock | None = None
-    sender_session_id: str | None = None
-    recipient_session_id: str | None = None
+    sender_session_id: str | None | Unset = UNSET
+    recipient_session_id: str | None | Unset = UNSET
+    sender_message_id: str | None | Unset = UNSET
+    recipient_message_id: str | None | Unset = UNSET
 
 
 @model
@@ -243,10 +246,9 @@ class QuestionAsked:
 
 @model
 class QuestionClosed:
-    """A question needs no answer any more; ``outcome``: ``answered``, ``cancelled``, ``withdrawn`` or ``failed``."""
+    """A question needs no answer any more: it was answered, cancelled or withdrawn."""
 
     request_id: RequestId
-    outcome: str
 
 
 @model

@@ -8,21 +8,24 @@ of its first entry and the list of its entries; text is a list of segments that 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Any
 
 import attrs
 
+from acp_host.state._value import is_plain_json
 from acp_host.state.snapshot import SessionSnapshot
 from acp_host.state.transcript import Transcript
-from acp_host.wire._model import Model, Unknown, wire_name
+from acp_host.wire._model import NO_EXTRA, Model, Unknown, wire_name
 from acp_host.wire.config_options import SessionConfigOption
 from acp_host.wire.content import ContentBlock
 from acp_host.wire.converters import unstructure
+from acp_host.wire.elicitation import CreateElicitationRequest
 from acp_host.wire.plans import PlanUpdateContent
 from acp_host.wire.tool_calls import ToolCallContent
 
-__all__ = ["FORMAT_VERSION", "to_json"]
+__all__ = ["FORMAT_VERSION", "member_to_json", "to_json"]
 
 FORMAT_VERSION = 1
 """Version of the JSON form; the member ``format`` of a session's JSON."""
@@ -30,13 +33,15 @@ FORMAT_VERSION = 1
 # Members of tagged unions are written with their tag, which the union knows and the class does not.
 _UNION_OF: dict[type[Any], Any] = {
     cls: union
-    for union in (ContentBlock, ToolCallContent, PlanUpdateContent, SessionConfigOption)
+    for union in (ContentBlock, CreateElicitationRequest, PlanUpdateContent, SessionConfigOption, ToolCallContent)
     for cls in union.__args__
 }
 
 
 def to_json(value: Any) -> Any:
     """Return a snapshot, or any part of one, as plain JSON values.
+
+    JSON that an agent sent (``rawInput``, ``_meta``, …) is passed on, not copied: treat the result as read-only.
 
     Args:
         value: a snapshot class of this package, a wire type, or a tuple, mapping or scalar of such.
@@ -45,7 +50,7 @@ def to_json(value: Any) -> Any:
         TypeError: ``value`` is something else.
     """
     if value is None or isinstance(value, str | int | float):
-        return value
+        return value.value if isinstance(value, Enum) else value
     if isinstance(value, Model | Unknown):
         return unstructure(value, _UNION_OF.get(type(value)))
     if isinstance(value, Transcript):
@@ -59,9 +64,15 @@ def to_json(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
+def member_to_json(value: Any, attribute: str) -> Any:
+    """Return one attribute of a snapshot class as it stands in the class's JSON form."""
+    member = getattr(value, attribute)
+    return _as_sent(member) if is_plain_json(getattr(attrs.fields(type(value)), attribute)) else to_json(member)
+
+
 def _object(value: Any) -> dict[str, Any]:
     cls: Any = type(value)
-    members = {name: to_json(getattr(value, attribute)) for attribute, name in _members(cls)}
+    members = {name: write(getattr(value, attribute)) for attribute, name, write in _members(cls)}
     kind = getattr(value, "type", None)
     if isinstance(value, SessionSnapshot):
         return {"format": FORMAT_VERSION, **members}
@@ -69,5 +80,13 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 @functools.cache
-def _members(cls: Any) -> tuple[tuple[str, str], ...]:
-    return tuple((attribute.name, wire_name(attribute.name)) for attribute in attrs.fields(cls))
+def _members(cls: Any) -> tuple[tuple[str, str, Callable[[Any], Any]], ...]:
+    """Return the attributes of a class, their names in JSON, and what writes their values."""
+    return tuple(
+        (attribute.name, wire_name(attribute.name), _as_sent if is_plain_json(attribute) else to_json)
+        for attribute in attrs.fields(cls)
+    )
+
+
+def _as_sent(value: Any) -> Any:
+    return {} if value is NO_EXTRA else value

@@ -315,7 +315,7 @@ class NoticeCenter(Observable[NoticesSnapshot]):
 
     def _time_left(self, toast: _Toast) -> float:
         # The clock may have been set back: no toast has more than it was given.
-        return min(max(toast.due - self._clock.now(), 0.0), toast.left)
+        return min(toast.due - self._clock.now(), toast.left)
 
     # --- the history and readers ------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from enum import StrEnum
+from types import MethodType
 from typing import Any, Final, Generic, TypeVar
 
 from attrs import define, field, frozen
@@ -102,14 +103,14 @@ _NET: Final[dict[tuple[ChangeKind, ChangeKind], ChangeKind | None]] = {
 }
 
 
-def _merge(noted: dict[_Part, ChangeKind], part: _Part, kind: ChangeKind) -> None:
-    """Add a change to those before it."""
+def _merge(noted: dict[_Part, ChangeKind], part: _Part, kind: ChangeKind, *, seen: bool = False) -> None:
+    """Add a change to those before it, of which somebody may have ``seen`` the result."""
     known = noted.get(part)
     net = kind if known is None else _NET.get((known, kind), kind)
-    if net is None:
+    if net is None and not seen:
         del noted[part]
     else:
-        noted[part] = net
+        noted[part] = net or kind
 
 
 def _changes(noted: dict[_Part, ChangeKind]) -> tuple[Change, ...]:
@@ -162,7 +163,7 @@ class _Connection:
         pick: Callable[[ChangeSet], Any],
         forget: Callable[[_Connection], None],
     ) -> None:
-        own_method = owner is not None and getattr(observer, "__self__", None) is owner
+        own_method = isinstance(observer, MethodType) and observer.__self__ is owner
         self._observer: Callable[[], Any] = weakref.WeakMethod(observer) if own_method else lambda: observer
         self._report = report
         self._pick = pick
@@ -379,10 +380,12 @@ class Observable(Generic[S]):
 
     def __init__(self, scheduler: Scheduler, report: Report | None = None) -> None:
         self._scheduler = scheduler
-        self.changed = ChangeSignal(report or _log_failure, scheduler.soon_threadsafe)
+        self._report = report or _log_failure
+        self.changed = ChangeSignal(self._report, scheduler.soon_threadsafe)
         self._version = 0
         self._noted: dict[_Part, ChangeKind] = {}
         self._due = False
+        self._looked = False
         self._snapshot: S | None = None
         self._waiters: set[Waiter] = set()
         self._watching = 0
@@ -403,6 +406,7 @@ class Observable(Generic[S]):
         """Return the present state; the same object until something changes."""
         if self._snapshot is None:
             self._snapshot = self._freeze()
+            self._looked = bool(self._noted)
         return self._snapshot
 
     async def watch(self) -> AsyncIterator[S]:
@@ -461,13 +465,13 @@ class Observable(Generic[S]):
             self._due = True
         self._snapshot = None
         if self._noted.get((section, key)) is not kind:
-            _merge(self._noted, (section, key), kind)
+            _merge(self._noted, (section, key), kind, seen=self._looked)
 
     def _freeze(self) -> S:
         raise NotImplementedError
 
     def _deliver(self) -> None:
-        self._due = False
+        self._due = self._looked = False
         noted, self._noted = self._noted, {}
         if not noted:
             return  # what came has gone again

@@ -177,13 +177,12 @@ class ReminderBook:
                 if facts.owner is None:
                     self.find_owner(facts)
 
-    def confirm(self, builder: ReminderBuilder, agent_id: str) -> bool:
-        """Take the agent's word for which id an entry has; return whether another entry had got it the same way."""
+    def confirm(self, builder: ReminderBuilder, agent_id: str) -> None:
+        """Take the agent's word for which id an entry has."""
         facts = self.facts_of(agent_id)
-        owner, doubly = facts.owner, False
+        owner = facts.owner
         if owner is not None and owner is not builder and owner.reminder_id == agent_id:
-            # What the agent says from now on is about the newer one.
-            doubly = True
+            # One id for two: what the agent says from now on is about the newer one.
             owner.retire()
             self.touch(owner, heard=False)
             facts = self._facts[agent_id] = AgentFacts(agent_id)
@@ -194,7 +193,6 @@ class ReminderBook:
         for other in tuple(builder.facts):
             if other is not facts and other.heard and other.id != builder.sent_id:
                 self._reconsider(other, builder)
-        return doubly
 
     def bind(self, facts: AgentFacts, builder: ReminderBuilder) -> None:
         """Give an id, with all that was said under it, to an entry."""

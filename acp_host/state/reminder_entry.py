@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from attrs import field, frozen
+from attrs import Factory, frozen
+
+from acp_host.state._value import plain_json
 
 __all__ = [
     "TERMINAL",
@@ -249,7 +251,7 @@ class ReminderEntry:
     replaced_by: str | None = None
     adjustments: tuple[Adjustment, ...] = ()
     error: ReminderFault | None = None
-    meta: Mapping[str, Any] = field(factory=dict)
+    meta: Mapping[str, Any] = plain_json(default=Factory(dict))
     estimated: bool = False
     replayed: bool = False
     created: float = 0.0

@@ -29,17 +29,19 @@ from acp_host.state.snapshot import (
     SessionSnapshot,
     TurnState,
 )
-from acp_host.wire._model import UNSET, Unset
+from acp_host.wire._model import NO_EXTRA, UNSET, Unset
 from acp_host.wire._model import evolve as evolve_wire
 from acp_host.wire.commands import AvailableCommand
 from acp_host.wire.config_options import SessionConfigOption
 from acp_host.wire.content import ContentBlock, TextContent
+from acp_host.wire.ids import RequestId
 from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.subagents import SubagentUpdate
 
 __all__ = ["SessionState"]
 
 _TITLE_LENGTH = 60
+_SAID_OF_SUBAGENT = ("title", "description", "capabilities", "state", "cwd", "additional_directories", "meta")
 
 
 class SessionState(Observable[SessionSnapshot]):
@@ -63,19 +65,20 @@ class SessionState(Observable[SessionSnapshot]):
         self._session_id = session_id
         self._memory = memory or MemoryPolicy()
         self._conversation = Conversation(self.note)
-        self._plans: dict[str | None, Plan] = {}
+        self._plans: tuple[Plan, ...] = ()
         self._commands: tuple[AvailableCommand, ...] = ()
         self._modes = Modes()
         self._config_options: tuple[SessionConfigOption, ...] = ()
         self._info = SessionInfo()
         self._usage = ContextUsage()
-        self._subagents: dict[str, SubagentUpdate] = {}
-        self._questions: dict[tuple[type, Any], Question] = {}
+        self._subagents: Mapping[str, SubagentUpdate] = {}
+        self._questions: tuple[Question, ...] = ()
         self._turn = TurnState()
         self._health = Health()
         self._packing = False
         self._reducers: dict[type, Callable[[Any], None]] = {
             **self._conversation.reducers(),
+            events.ReplayEnded: self._replay_ended,
             events.PlanReplaced: self._plan_replaced,
             events.PlanRemoved: self._plan_removed,
             events.CommandsReplaced: self._commands_replaced,
@@ -97,6 +100,16 @@ class SessionState(Observable[SessionSnapshot]):
     def apply(self, event: events.SessionEvent) -> None:
         """Fold one event. This and nothing else changes the state."""
         self._reducers[event.__class__](event)
+
+    @property
+    def is_replaying(self) -> bool:
+        """Whether what comes is history."""
+        return self._conversation.replaying
+
+    @property
+    def entries_so_far(self) -> int:
+        """How many entries the transcript has had, those that were dropped included."""
+        return self._conversation.store.end
 
     def fetch(self, first: int, last: int) -> list[Mapping[str, Any]]:
         """Return entries of the transcript in their JSON form, from memory or from the archive of the memory policy.
@@ -120,14 +133,14 @@ class SessionState(Observable[SessionSnapshot]):
             session_id=self._session_id,
             version=self.version,
             transcript=self._conversation.freeze(),
-            plans=tuple(self._plans.values()),
+            plans=self._plans,
             commands=self._commands,
             modes=self._modes,
             config_options=self._config_options,
             info=self._info,
             usage=self._usage,
-            subagents=dict(self._subagents),
-            questions=tuple(self._questions.values()),
+            subagents=self._subagents,
+            questions=self._questions,
             turn=self._turn,
             health=self._health,
         )
@@ -135,12 +148,18 @@ class SessionState(Observable[SessionSnapshot]):
     # --- plans, commands, options -----------------------------------------------------------------------------------
 
     def _plan_replaced(self, event: events.PlanReplaced) -> None:
-        kind = ChangeKind.CHANGED if event.plan_id in self._plans else ChangeKind.ADDED
-        self._plans[event.plan_id] = Plan(plan_id=event.plan_id, content=event.content)
-        self.note("plans", event.plan_id, kind)
+        plan = Plan(plan_id=event.plan_id, content=event.content)
+        known = any(other.plan_id == plan.plan_id for other in self._plans)
+        if known:
+            self._plans = tuple([plan if other.plan_id == plan.plan_id else other for other in self._plans])
+        else:
+            self._plans = (*self._plans, plan)
+        self.note("plans", event.plan_id, ChangeKind.CHANGED if known else ChangeKind.ADDED)
 
     def _plan_removed(self, event: events.PlanRemoved) -> None:
-        if self._plans.pop(event.plan_id, None) is not None:
+        left = tuple([plan for plan in self._plans if plan.plan_id != event.plan_id])
+        if len(left) < len(self._plans):
+            self._plans = left
             self.note("plans", event.plan_id, ChangeKind.REMOVED)
 
     def _commands_replaced(self, event: events.CommandsReplaced) -> None:
@@ -156,21 +175,29 @@ class SessionState(Observable[SessionSnapshot]):
             self.note("config_options")
 
     def _mode_changed(self, event: events.ModeChanged) -> None:
-        self._modes = evolve(self._modes, current=event.mode_id)
-        self.note("modes")
+        self._conversation.interrupt()
+        if event.mode_id != self._modes.current:
+            self._modes = evolve(self._modes, current=event.mode_id)
+            self.note("modes")
 
     def _config_options_replaced(self, event: events.ConfigOptionsReplaced) -> None:
+        self._conversation.interrupt()
         self._config_options = event.options
         self.note("config_options")
 
     # --- info, usage, subagents -------------------------------------------------------------------------------------
 
     def _session_info_changed(self, event: events.SessionInfoChanged) -> None:
-        if event.title is not UNSET:
-            self._info = evolve(self._info, title=event.title, provisional=False)
-        if event.updated_at is not UNSET:
-            self._info = evolve(self._info, updated_at=event.updated_at)
-        self.note("info")
+        info = self._info
+        if not isinstance(event.title, Unset):
+            info = evolve(info, title=event.title, provisional=False)
+        if not isinstance(event.updated_at, Unset):
+            info = evolve(info, updated_at=event.updated_at)
+        if not isinstance(event.meta, Unset):
+            info = evolve(info, meta=event.meta or NO_EXTRA)
+        if info is not self._info:
+            self._info = info
+            self.note("info")
 
     def _usage_reported(self, event: events.UsageReported) -> None:
         cost = self._usage.cost if isinstance(event.cost, Unset) else event.cost
@@ -180,26 +207,33 @@ class SessionState(Observable[SessionSnapshot]):
     def _subagent_reported(self, event: events.SubagentReported) -> None:
         update = event.update
         known = self._subagents.get(update.session_id)
-        self._subagents[update.session_id] = update if known is None else _said_last(known, update)
+        child = update if known is None else _said_last(known, update)
+        self._subagents = {**self._subagents, update.session_id: child}
         self.note("subagents", update.session_id, ChangeKind.ADDED if known is None else ChangeKind.CHANGED)
 
     # --- questions --------------------------------------------------------------------------------------------------
 
     def _question_asked(self, event: events.QuestionAsked) -> None:
-        position = None
-        if isinstance(event.request, RequestPermissionRequest):
-            # Some agents ask before they announce the call, or instead of it.
-            self.apply(events.ToolCallReported(event.request.tool_call, announced=False))
-            position = self._conversation.position_of_call(event.request.tool_call.tool_call_id)
-        question = Question(request_id=event.request_id, method=event.method, request=event.request, position=position)
-        self._questions[type(event.request_id), event.request_id] = question
-        self.note("questions", str(event.request_id), ChangeKind.ADDED)
+        request = event.request
+        if isinstance(request, RequestPermissionRequest):
+            position: int | None = self._conversation.permission_asked(request.tool_call)
+        else:
+            tool_call_id = getattr(getattr(request, "scope", None), "tool_call_id", None)
+            position = self._conversation.position_of_call(tool_call_id) if tool_call_id else None
+        question = Question(request_id=event.request_id, method=event.method, request=request, position=position)
+        self._questions = (*self._without_question(event.request_id), question)
+        self.note("questions", event.request_id, ChangeKind.ADDED)
         self._update_turn()
 
     def _question_closed(self, event: events.QuestionClosed) -> None:
-        if self._questions.pop((type(event.request_id), event.request_id), None) is not None:
-            self.note("questions", str(event.request_id), ChangeKind.REMOVED)
+        left = self._without_question(event.request_id)
+        if len(left) < len(self._questions):
+            self._questions = left
+            self.note("questions", event.request_id, ChangeKind.REMOVED)
             self._update_turn()
+
+    def _without_question(self, request_id: RequestId) -> tuple[Question, ...]:
+        return tuple([question for question in self._questions if question.request_id != request_id])
 
     # --- turns and health -------------------------------------------------------------------------------------------
 
@@ -220,17 +254,36 @@ class SessionState(Observable[SessionSnapshot]):
             stop_reason=None,
             detail="",
         )
-        if self._info.title is None:
-            self._info = evolve(self._info, title=_provisional_title(event.prompt), provisional=True)
-            self.note("info")
+        self._name_after(event.prompt)
 
     def _turn_ended(self, event: events.TurnEnded) -> None:
         self._conversation.turn_ended(event)
-        self._update_turn(status="idle", outcome=event.outcome, stop_reason=event.stop_reason, detail=event.detail)
+        if event.turn == self._turn.turn or self._turn.status == "idle":
+            self._update_turn(
+                status="idle",
+                turn=event.turn,
+                queued=self._without(event.turn),
+                outcome=event.outcome,
+                stop_reason=event.stop_reason,
+                detail=event.detail,
+            )
         if event.usage is not None:
             self._usage = evolve(self._usage, last_turn=event.usage)
             self.note("usage")
         self._tidy()
+
+    def _replay_ended(self, event: events.ReplayEnded) -> None:
+        first_prompt = self._conversation.replay_ended()
+        if first_prompt is not None:
+            self._name_after(tuple([TextContent(part.text) for part in first_prompt.parts]))
+        self._tidy()
+
+    def _name_after(self, prompt: tuple[ContentBlock, ...]) -> None:
+        """Call a session that has no title by the beginning of a prompt."""
+        title = _provisional_title(prompt) if self._info.title is None else None
+        if title is not None:
+            self._info = evolve(self._info, title=title, provisional=True)
+            self.note("info")
 
     def _health_changed(self, event: events.HealthChanged) -> None:
         self._health = Health(status=event.status, detail=event.detail)
@@ -250,21 +303,27 @@ class SessionState(Observable[SessionSnapshot]):
     # --- memory -----------------------------------------------------------------------------------------------------
 
     def _tidy(self) -> None:
-        """After a turn: drop what the policy does not keep, and pack the rest bit by bit."""
-        conversation = self._conversation
-        first, keep_from = conversation.store.first, self._memory.first_to_keep(conversation.turn_starts)
-        if keep_from > first:
-            if self._memory.archive is not None:
-                leaving = conversation.freeze()[: keep_from - first]
-                self._memory.archive.append([to_json(entry) for entry in leaving])
-            conversation.drop_before(keep_from)
-            self.note("transcript")
+        """After a turn or a replay: drop what the policy does not keep, and pack the rest bit by bit."""
+        keep_from = self._memory.first_to_keep(self._conversation.turn_starts)
+        if keep_from > self._conversation.store.first and self._archived(keep_from):
+            self._conversation.drop_before(keep_from)
         if not self._packing:
             self._packing = True
             self._scheduler.soon(self._pack)
 
+    def _archived(self, end: int) -> bool:
+        """Give what lies before a position to the archive, if there is one; tell whether it may be dropped."""
+        archive, transcript = self._memory.archive, self._conversation.freeze()
+        if archive is not None:
+            try:
+                archive.append([to_json(entry) for entry in transcript[: end - transcript.first]])
+            except Exception as error:  # the application's own; the entries stay until it takes them
+                self._report(archive.append, error)
+                return False
+        return True
+
     def _pack(self) -> None:
-        if self._conversation.turn is None and self._conversation.store.pack_one(self._conversation.store.end):
+        if self._conversation.pack_one():
             self._scheduler.soon(self._pack)
         else:
             self._packing = False
@@ -272,14 +331,13 @@ class SessionState(Observable[SessionSnapshot]):
 
 def _said_last(known: SubagentUpdate, update: SubagentUpdate) -> SubagentUpdate:
     """Return what is known of a child session after an update; what it does not mention stays."""
-    changes = {name: getattr(update, name) for name in ("title", "description", "capabilities", "state", "cwd")}
-    changes["additional_directories"] = update.additional_directories
-    return evolve_wire(known, **{name: value for name, value in changes.items() if value is not UNSET})
+    said = {name: getattr(update, name) for name in _SAID_OF_SUBAGENT if getattr(update, name) is not UNSET}
+    return evolve_wire(known, **said, extra={**known.extra, **update.extra})
 
 
 def _provisional_title(prompt: tuple[ContentBlock, ...]) -> str | None:
-    text = next((block.text for block in prompt if isinstance(block, TextContent)), "").strip()
-    first_line = text.partition("\n")[0]
-    if not first_line:
-        return None
-    return first_line if len(first_line) <= _TITLE_LENGTH else first_line[: _TITLE_LENGTH - 1] + "…"
+    texts = (block.text.strip() for block in prompt if isinstance(block, TextContent))
+    first_line = next((text.splitlines()[0].rstrip() for text in texts if text), None)
+    if first_line is None or len(first_line) <= _TITLE_LENGTH:
+        return first_line
+    return first_line[: _TITLE_LENGTH - 1] + "…"

@@ -7,8 +7,10 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
+from acp_host.state._value import plain_json
 from acp_host.state.entries import Entry, ToolCallEntry
 from acp_host.state.transcript import Transcript
+from acp_host.wire._model import NO_EXTRA
 from acp_host.wire.commands import AvailableCommand
 from acp_host.wire.config_options import SessionConfigOption, SessionMode
 from acp_host.wire.content import ContentBlock
@@ -82,11 +84,13 @@ class SessionInfo:
         title: the agent's title; until it gives one, the beginning of the first prompt.
         provisional: the title is that beginning.
         updated_at: when something last happened, as the agent says it.
+        meta: what else the agent says about the session in ``_meta``, as last sent; empty if nothing.
     """
 
     title: str | None = None
     provisional: bool = False
     updated_at: str | None = None
+    meta: Mapping[str, Any] = plain_json(default=NO_EXTRA)
 
 
 @frozen(kw_only=True)

@@ -11,9 +11,11 @@ replaced by its frozen entry as soon as it is closed.
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import weakref
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, overload
 
 from attrs import field, frozen
@@ -26,6 +28,8 @@ PAGE = 128
 """Entries in a page."""
 _KEPT_OPEN = 8
 """Full pages at the end that are not packed: what front-ends show."""
+_KEPT_UNPACKED = 2
+"""Packed pages that stay unpacked after somebody looked at them."""
 
 
 class Builder(Protocol):
@@ -41,7 +45,7 @@ class _FrozenPage:
 
 
 class _Unpacked:
-    """Holds the entries of a packed page while somebody looks at them."""
+    """The entries of a packed page, while somebody looks at them."""
 
     __slots__ = ("__weakref__", "entries")
 
@@ -50,23 +54,28 @@ class _Unpacked:
 
 
 class _PackedPage:
-    """A page as bytes. Its entries are unpacked on demand, and kept as long as somebody holds one of them."""
+    """A page as bytes. Its entries are unpacked on demand, and kept as long as somebody holds one of them.
 
-    __slots__ = ("_bytes", "_held", "_unpacked")
+    Args:
+        entries: what to pack.
+        recent: keeps the pages that were looked at last, so that a look at every entry in turn unpacks each page once.
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
+    Raises:
+        RecursionError: something in it is nested too deeply.
+    """
+
+    __slots__ = ("_bytes", "_held", "_recent", "_unpacked")
+
+    def __init__(self, entries: Sequence[Entry], recent: deque[_Unpacked]) -> None:
         self._bytes = pickle.dumps(tuple(entries), pickle.HIGHEST_PROTOCOL)
         self._held: weakref.WeakValueDictionary[int, Entry] = weakref.WeakValueDictionary(
             {entry.position: entry for entry in entries}
         )
+        self._recent = recent
         self._unpacked: weakref.ref[_Unpacked] | None = None
 
     @property
-    def entries(self) -> Sequence[Entry]:
-        return self.unpack().entries
-
-    def unpack(self) -> _Unpacked:
-        """Return the entries; hold the result to keep them."""
+    def entries(self) -> tuple[Entry, ...]:
         unpacked = self._unpacked() if self._unpacked is not None else None
         if unpacked is None:
             # These bytes were made a few lines above and have never left this object.
@@ -74,7 +83,8 @@ class _PackedPage:
             unpacked = _Unpacked(tuple(self._held.get(entry.position, entry) for entry in fresh))
             self._held.update({entry.position: entry for entry in unpacked.entries})
             self._unpacked = weakref.ref(unpacked)
-        return unpacked
+            self._recent.append(unpacked)
+        return unpacked.entries
 
 
 @frozen(eq=False)
@@ -98,18 +108,17 @@ class Transcript(Sequence[Entry]):
     def __getitem__(self, index: slice) -> tuple[Entry, ...]: ...
     def __getitem__(self, index: int | slice) -> Entry | tuple[Entry, ...]:
         if isinstance(index, slice):
-            return tuple(self._at(self.first + place) for place in range(*index.indices(len(self))))
+            return tuple(self._walk(range(*index.indices(len(self)))))
         place = index + len(self) if index < 0 else index
         if not 0 <= place < len(self):
             raise IndexError("transcript index out of range")
         return self._at(self.first + place)
 
     def __iter__(self) -> Iterator[Entry]:
-        skip = self.first % PAGE
-        for page in self._pages:
-            entries = page.entries  # held while we look: a packed page is unpacked once
-            yield from entries[skip:] if skip else entries
-            skip = 0
+        return self._walk(range(len(self)))
+
+    def __reversed__(self) -> Iterator[Entry]:
+        return self._walk(range(len(self) - 1, -1, -1))
 
     def at(self, position: int) -> Entry | None:
         """Return the entry with this position, or ``None`` if it is not kept."""
@@ -119,6 +128,15 @@ class Transcript(Sequence[Entry]):
         page = self._pages[position // PAGE - self.first // PAGE]
         entry: Entry = page.entries[position % PAGE]
         return entry
+
+    def _walk(self, places: Iterable[int]) -> Iterator[Entry]:
+        first_page, number, entries = self.first // PAGE, -1, ()
+        for place in places:
+            position = self.first + place
+            if position // PAGE != number:
+                number = position // PAGE
+                entries = self._pages[number - first_page].entries  # held while we look: it is unpacked once
+            yield entries[position % PAGE]
 
 
 class _PageBuilder:
@@ -150,6 +168,15 @@ class _PageBuilder:
         entry: Entry = self._entries[place]
         return self.builders.get(place) or entry
 
+    def close(self, place: int) -> None:
+        builder = self.builders.get(place)
+        if builder is None:
+            return
+        if place in self.changed:
+            self.put(place, builder.freeze())
+        else:
+            del self.builders[place]  # what readers have of it stays the same object
+
     def freeze(self) -> _FrozenPage:
         if self.changed or self._frozen is None:
             for place in self.changed:
@@ -173,9 +200,12 @@ class TranscriptStore:
         self._pages: list[_PageBuilder | _PackedPage] = []
         self._first_page = 0
         self._next_to_pack = 0
+        self._recent: deque[_Unpacked] = deque(maxlen=_KEPT_UNPACKED)
+        self._frozen: Transcript | None = None
 
     def add(self, slot: Entry | Builder) -> int:
         """Append an entry or its builder, which must have :attr:`end` as its position."""
+        self._frozen = None
         if self.end % PAGE == 0:
             self._pages.append(_PageBuilder([]))
         page = self._pages[-1]
@@ -186,30 +216,36 @@ class TranscriptStore:
 
     def touch(self, position: int) -> None:
         """Say that the builder at ``position`` has changed."""
+        self._frozen = None
         self._open_page(position).changed.add(position % PAGE)
 
     def put(self, position: int, slot: Entry | Builder) -> None:
         """Put an entry or builder in the place of another."""
+        self._frozen = None
         self._open_page(position).put(position % PAGE, slot)
 
     def get(self, position: int) -> Entry | Builder | None:
         """Return what stands at ``position``; ``None`` if it is not kept any more."""
         if not self.first <= position < self.end:
             return None
-        return self._open_page(position).get(position % PAGE)
+        page = self._pages[position // PAGE - self._first_page]
+        if isinstance(page, _PackedPage):
+            return page.entries[position % PAGE]
+        return page.get(position % PAGE)
 
     def close(self, position: int) -> None:
         """Replace the builder at ``position`` by its entry: it is written for now."""
         if self.first <= position < self.end:
-            page, place = self._open_page(position), position % PAGE
-            builder = page.builders.get(place)
-            if builder is not None:
-                page.put(place, builder.freeze())
+            page = self._pages[position // PAGE - self._first_page]
+            if isinstance(page, _PageBuilder):
+                page.close(position % PAGE)
 
     def freeze(self) -> Transcript:
-        """Return a snapshot; costs one step per page besides what changed."""
-        pages = tuple([page.freeze() if isinstance(page, _PageBuilder) else page for page in self._pages])
-        return Transcript(self.first, pages, self.end)
+        """Return a snapshot, the same one until something changes; costs one step per page besides what changed."""
+        if self._frozen is None:
+            pages = tuple([page.freeze() if isinstance(page, _PageBuilder) else page for page in self._pages])
+            self._frozen = Transcript(self.first, pages, self.end)
+        return self._frozen
 
     def pack_one(self, before: int) -> bool:
         """Pack the oldest full page whose entries all lie before a position; tell whether there was one.
@@ -222,12 +258,18 @@ class TranscriptStore:
             return False
         page = self._pages[index - self._first_page]
         if isinstance(page, _PageBuilder):
-            self._pages[index - self._first_page] = _PackedPage(page.freeze().entries)
+            if page.builders:
+                return False  # something in it is being written again
+            # What is nested too deeply for pickle stays as it is.
+            with contextlib.suppress(RecursionError):
+                self._frozen = None  # it would keep what is packed
+                self._pages[index - self._first_page] = _PackedPage(page.freeze().entries, self._recent)
         self._next_to_pack = index + 1
         return True
 
     def drop_before(self, position: int) -> None:
         """Forget the entries before a position."""
+        self._frozen = None
         self.first = max(self.first, min(position, self.end))
         while self._pages and (self._first_page + 1) * PAGE <= self.first:
             self._pages.pop(0)

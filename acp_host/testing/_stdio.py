@@ -161,7 +161,7 @@ class HostOnStdio(Transport):
         except OSError as error:
             self._call(self._broken, error)
         finally:
-            pass
+            os.close(self._output)
             self._call(self._flushed.set)
 
 

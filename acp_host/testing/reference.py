@@ -53,7 +53,9 @@ class ReferenceAgent:
         commands: what ``available_commands_update`` tells; ``None``: those of the built-in script, and none
             with a script of your own.
         unstable: offer draft methods too, and tell the usage of each turn.
-        without: features to leave out, e.g. ``{"load", "image"}``; see :data:`acp_host.testing._features.FEATURES`.
+        without: features to leave out: any of ``image``, ``audio``, ``embeddedContext``, ``additionalDirectories``,
+            ``load``, ``list``, ``resume``, ``close``, ``delete``, ``logout``, and of the drafts ``systemPrompt``,
+            ``fork``, ``archive``, ``status``, ``title``, ``authStatus``, ``providers``.
         require_auth: refuse to open sessions until ``authenticate``.
         page_size: how many sessions a page of ``session/list`` has.
         delay: seconds between two chunks of a message, for people to watch.

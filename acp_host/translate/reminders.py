@@ -177,7 +177,9 @@ def _own_meta(meta: Any) -> Mapping[str, Any] | None:
     """Return ``_meta`` without what was read from it."""
     kept = {name: value for name, value in _object(meta).items() if name != "harn"}
     harn = {
-        name: value for name, value in _object(_object(meta).get("harn")).items() if name not in ("reminder", "replayed")
+        name: value
+        for name, value in _object(_object(meta).get("harn")).items()
+        if name not in ("reminder", "replayed")
     }
     return kept | ({"harn": harn} if harn else {}) or None
 

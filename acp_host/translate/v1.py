@@ -13,11 +13,11 @@ from typing import Any
 
 from acp_host.state import events
 from acp_host.state.entries import Speaker
-from acp_host.wire._model import UNSET
+from acp_host.wire._model import Unset
 from acp_host.wire.commands import AvailableCommandsUpdate
 from acp_host.wire.compaction import CompactionSummaryChunk, CompactionUpdate
 from acp_host.wire.config_options import ConfigOptionUpdate, CurrentModeUpdate
-from acp_host.wire.plans import Plan, PlanItems, PlanRemoved, PlanUpdate
+from acp_host.wire.plans import Plan, PlanItems, PlanRemoved, PlanUpdate, UnknownPlan
 from acp_host.wire.session import (
     ForkSessionResponse,
     LoadSessionResponse,
@@ -49,7 +49,8 @@ def opened(
     response: NewSessionResponse | LoadSessionResponse | ResumeSessionResponse | ForkSessionResponse,
 ) -> events.SessionOpened:
     """Return the event for the agent's answer to a request that opens a session."""
-    return events.SessionOpened(response.modes or None, response.config_options or None)
+    options = response.config_options
+    return events.SessionOpened(response.modes or None, None if isinstance(options, Unset) else options)
 
 
 def _user_chunk(update: UserMessageChunk) -> events.MessageChunk:
@@ -73,11 +74,15 @@ def _tool_call_update(update: ToolCallUpdate) -> events.ToolCallReported:
 
 
 def _plan(update: Plan) -> events.PlanReplaced:
-    return events.PlanReplaced(None, PlanItems(plan_id="", entries=update.entries))
+    return events.PlanReplaced(
+        None, PlanItems(plan_id="", entries=update.entries, meta=update.meta, extra=update.extra)
+    )
 
 
 def _plan_update(update: PlanUpdate) -> events.PlanReplaced:
-    return events.PlanReplaced(getattr(update.plan, "plan_id", None), update.plan)
+    plan = update.plan
+    plan_id = plan.data.get("planId") if isinstance(plan, UnknownPlan) else plan.plan_id
+    return events.PlanReplaced(plan_id if isinstance(plan_id, str) else None, plan)
 
 
 def _plan_removed(update: PlanRemoved) -> events.PlanRemoved:
@@ -97,7 +102,7 @@ def _config_options(update: ConfigOptionUpdate) -> events.ConfigOptionsReplaced:
 
 
 def _info(update: SessionInfoUpdate) -> events.SessionInfoChanged:
-    return events.SessionInfoChanged(update.title, update.updated_at)
+    return events.SessionInfoChanged(update.title, update.updated_at, update.meta)
 
 
 def _usage(update: UsageUpdate) -> events.UsageReported:
@@ -120,13 +125,15 @@ def _session_message(update: SessionMessage) -> events.SessionMessageReported:
     return events.SessionMessageReported(
         update.message_id,
         content=update.content,
-        sender_session_id=update.sender_session_id or None,
-        recipient_session_id=update.recipient_session_id or None,
+        sender_session_id=update.sender_session_id,
+        recipient_session_id=update.recipient_session_id,
+        sender_message_id=update.sender_message_id,
+        recipient_message_id=update.recipient_message_id,
     )
 
 
 def _session_message_chunk(update: SessionMessageChunk) -> events.SessionMessageReported:
-    return events.SessionMessageReported(update.message_id, content=UNSET, appended=update.content)
+    return events.SessionMessageReported(update.message_id, appended=update.content)
 
 
 def _unknown(update: UnknownSessionUpdate) -> events.UnknownReported:

@@ -165,7 +165,7 @@ def _tune(pipe: Any) -> None:
     if sys.platform == "linux":
         import fcntl
 
-        # OSError: this user's limit on pipes; AttributeError: a loop that does not show its pipes; ValueError: a program
-        # that ended at once, and with it the pipe.
+        # OSError: this user's limit on pipes; AttributeError: a loop that does not show its pipes; ValueError: the pipe
+        # of a program that ended at once is closed already.
         with contextlib.suppress(OSError, AttributeError, ValueError):
             fcntl.fcntl(pipe.get_extra_info("pipe").fileno(), fcntl.F_SETPIPE_SZ, _PIPE_SIZE)

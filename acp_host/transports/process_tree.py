@@ -44,14 +44,20 @@ class ProcessTree:
 
     Give the launch :attr:`spawn_options` and the environment from :meth:`mark`, then :meth:`attach` the process. All
     methods are harmless when nothing lives any more, and in a forked copy of this process.
+
+    Args:
+        token: the mark of an earlier launch, to find what is left of it; ``None`` for a new one.
+
+    Attributes:
+        token: the mark of this tree, random.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, token: str | None = None) -> None:
         import psutil
 
         self._psutil = psutil
-        self._token = secrets.token_hex(8)
-        self._group = _group(self._token)
+        self.token = token or secrets.token_hex(8)
+        self._group = _group(self.token)
         self._members: set[Process] = set()
         self._home = os.getpid()
         self._released = False
@@ -65,7 +71,7 @@ class ProcessTree:
     def mark(self, env: Mapping[str, str]) -> dict[str, str]:
         """Return a copy of ``env`` that marks whoever inherits it as a member, of this tree and of those around it."""
         outer = os.environ.get(MARK)
-        return {**env, MARK: f"{outer}:{self._token}" if outer else self._token}
+        return {**env, MARK: f"{outer}:{self.token}" if outer else self.token}
 
     def attach(self, pid: int) -> None:
         """Adopt the launched process ``pid``, directly after its launch.
@@ -82,6 +88,11 @@ class ProcessTree:
             self._group.attach(pid, leader)
         except self._psutil.Error as error:
             raise OSError(f"process {pid} cannot be taken into a job of its own: {error}") from error
+
+    def adopt(self, pid: int) -> None:
+        """Take in a process that somebody else has launched, and all that descends from it."""
+        with contextlib.suppress(self._psutil.NoSuchProcess):
+            self._members.add(self._psutil.Process(pid))
 
     def snapshot(self) -> frozenset[int]:
         """Look for members and remember them, so that they are still known when their parents are gone.

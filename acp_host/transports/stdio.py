@@ -18,6 +18,7 @@ import signal
 import subprocess
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import attrs
@@ -28,6 +29,7 @@ from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, Inva
 from acp_host.transports._base import Receiver, Transport
 from acp_host.transports._launch import Launch
 from acp_host.transports._process import AgentProcess, within
+from acp_host.transports.leftovers import end_leftovers, record
 from acp_host.transports.process_tree import ProcessTree, wait_until_gone
 
 __all__ = ["StdioTransport", "StopTimeouts"]
@@ -84,6 +86,8 @@ class StdioTransport(Transport):
             longer than 8192 characters comes in pieces.
         on_diagnostic: called with what went otherwise than it should but is no error, e.g. a process that had to be
             killed.
+        records: a directory in which the running agent is written down, so that the next start of any host with this
+            directory ends it if this one is killed; see :mod:`acp_host.transports.leftovers`.
 
     Raises:
         InvalidInput: the command or environment can never be launched.
@@ -99,12 +103,15 @@ class StdioTransport(Transport):
         timeouts: StopTimeouts | None = None,
         on_stderr: Callable[[str], None] | None = None,
         on_diagnostic: Callable[[Diagnostic], None] | None = None,
+        records: str | os.PathLike[str] | None = None,
     ) -> None:
         self._launch = Launch.of(argv, cwd, env, inherit_env)
         self.description = self._launch.description
         self._timeouts = timeouts or StopTimeouts()
         self._on_stderr = on_stderr
         self._on_diagnostic = on_diagnostic
+        self._records = records
+        self._record: Path | None = None
         self._receiver: Receiver | None = None
         self._process = AgentProcess(self._deliver, None if on_stderr is None else self._show)
         self._tree: ProcessTree | None = None
@@ -160,6 +167,8 @@ class StdioTransport(Transport):
     async def _spawn(self) -> None:
         """Launch the process and take possession of it."""
         launch, process = self._launch, self._process
+        if self._records is not None:
+            await self._end_leftovers(self._records)
         self._tree = tree = ProcessTree()
         env = launch.environment()
         try:
@@ -181,9 +190,26 @@ class StdioTransport(Transport):
             if isinstance(error, OSError | RuntimeError | ValueError):
                 raise launch.explain(error, env) from error
             raise
+        if self._records is not None:
+            self._keep_record(self._records, tree, transport.get_pid())
         self._net = weakref.finalize(self, tree.kill)
         self._supervisor = asyncio.create_task(self._supervise(), name=f"watch {self.description}")
         self._started = True
+
+    async def _end_leftovers(self, records: str | os.PathLike[str]) -> None:
+        try:
+            ended = await asyncio.to_thread(end_leftovers, records)
+        except OSError as error:
+            self._note(f"records of running agents cannot be read: {error}")
+            return
+        if ended:
+            self._note(f"processes that a host had left behind when it died were killed: {_listed(ended)}")
+
+    def _keep_record(self, records: str | os.PathLike[str], tree: ProcessTree, pid: int) -> None:
+        try:
+            self._record = record(records, tree, pid)
+        except OSError as error:
+            self._note(f"the running agent cannot be written down: {error}")
 
     # Writing
 
@@ -333,6 +359,8 @@ class StdioTransport(Transport):
         self._process.abandon()
         if self._tree is not None:
             self._tree.kill()
+            if self._record is not None and not self._tree.alive():
+                self._record.unlink(missing_ok=True)
             self._tree.release()
         if self._net is not None:
             self._net.detach()

@@ -21,6 +21,7 @@ from tests.chaos.bad_agents import (
     EDIT,
     chunk,
     connected,
+    line,
     open_session,
     permission,
     reported,
@@ -150,6 +151,25 @@ async def test_r22_words_that_belong_to_no_turn() -> None:
         assert (await turn).text == "the answer"
         banner = await session.next_update_between_turns()
         assert texts([banner]) == ["A new version is available!"]
+
+
+async def test_r22_late_words_are_not_the_beginning_of_the_next_answer() -> None:
+    """The next prompt waits already, and would be sent in the moment in which the late words are read."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.expect("session/prompt")
+        answer = line({"jsonrpc": "2.0", "id": agent.received[-1]["id"], "result": DONE})
+        late = line({"jsonrpc": "2.0", "method": "session/update",
+                     "params": {"sessionId": "session-1", "update": chunk("late")}})  # fmt: skip
+        agent.send_raw(answer + late)
+        await agent.expect("session/prompt")
+        agent.say("two")
+        agent.reply(DONE)
+
+    async with open_session(script) as (_, session):
+        first, second = session.prompt("first"), session.prompt("second")
+        assert [(await turn).text for turn in (first, second)] == ["", "two"]
+        assert texts([await session.next_update_between_turns()]) == ["late"]
 
 
 @pytest.mark.parametrize("session_id", ["session-1", "never-heard-of"])

@@ -143,6 +143,74 @@ async def test_r82_what_an_agent_that_crashed_leaves_behind_is_ended(agents: Age
     assert agents.living() == []
 
 
+HOST = """
+import asyncio, sys, acp_host
+
+async def main():
+    async with acp_host.connect(sys.argv[2:], process_records=sys.argv[1]) as host:
+        print((await host.new_session()).id, flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+async def test_r94_what_a_host_leaves_behind_that_was_killed(agents: Agents, tmp_path: Path) -> None:
+    records = tmp_path / "records"
+    stubborn = agents.command("launcher", "ignores_the_end")
+    env = {**os.environ, MARK: agents.mark}
+    host = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", HOST, str(records), *stubborn, stdout=asyncio.subprocess.PIPE, env=env
+    )
+    assert host.stdout is not None
+    assert await host.stdout.readline() == b"session-1\n"
+    async with agents.connected("serve", process_records=records) as second:
+        assert len(list(records.iterdir())) == 2
+        host.kill()
+        await host.wait()
+        left = {process.pid for process in agents.living()} - {pid_of(second)}
+        assert len(left) == 2, "neither the end of its input nor the end of its host makes this agent go"
+        async with agents.connected("serve", process_records=records) as third:
+            [note] = reported(third, DiagnosticKind.TRANSPORT)
+            assert all(str(pid) in note.message for pid in left)
+            await until(lambda: {process.pid for process in agents.living()} == {pid_of(second), pid_of(third)})
+        assert len(list(records.iterdir())) == 1
+        assert (await (await second.new_session()).prompt("hello")).text == "hello"
+    assert list(records.iterdir()) == []
+
+
+async def test_r94_a_record_is_never_taken_for_another_process(agents: Agents, tmp_path: Path) -> None:
+    """The id was given to somebody else meanwhile, the file is damaged, or tells of a host that lives."""
+    other = await asyncio.create_subprocess_exec("sleep", "600", env={**os.environ, MARK: agents.mark})
+    us, gone = psutil.Process(), {"pid": 2**22 + 1, "created": 1.0}
+    entries: dict[str, Any] = {
+        "recycled": {"token": "0" * 16, "agent": {"pid": other.pid, "created": 1.0}, "host": gone},
+        "damaged": {"token": "1" * 16, "agent": {"pid": other.pid}},
+        "short": {"token": "", "agent": {"pid": other.pid, "created": 1.0}, "host": gone},
+        "alive": {
+            "token": "2" * 16,
+            "agent": {"pid": other.pid, "created": psutil.Process(other.pid).create_time()},
+            "host": {"pid": us.pid, "created": us.create_time()},
+        },
+    }
+    for name, entry in entries.items():
+        (tmp_path / f"{name}.agent.json").write_text(json.dumps(entry))
+    (tmp_path / "notes.txt").write_text("not ours")
+    async with agents.connected("serve", process_records=tmp_path) as host:
+        assert list(host.diagnostics) == []
+    assert sorted(os.listdir(tmp_path)) == ["alive.agent.json", "notes.txt"]
+    assert other.returncode is None
+    other.kill()
+    await other.wait()
+
+
+async def test_r94_records_that_cannot_be_kept_are_no_reason_not_to_start(agents: Agents, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    async with agents.connected("serve", process_records=tmp_path / "file") as host:
+        assert (await (await host.new_session()).prompt("hello")).text == "hello"
+        assert "cannot be written down" in reported(host, DiagnosticKind.TRANSPORT)[0].message
+
+
 # Deadlines of the start
 
 

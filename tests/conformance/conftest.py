@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 SCHEMAS = Path(__file__).parents[1] / "npm/node_modules/@agentclientprotocol/sdk/schema/v1"
@@ -24,3 +27,12 @@ def schemas() -> dict[str, dict[str, Any]]:
 def schema(request: pytest.FixtureRequest, schemas: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Each of the schemas in turn."""
     return schemas[request.param]
+
+
+@pytest.fixture(scope="session")
+def validator(schemas: dict[str, dict[str, Any]]) -> Callable[[str], Any]:
+    """Return the jsonschema validator of a definition of the unstable schema, by name."""
+    definitions = schemas["unstable"]["$defs"]
+    return functools.cache(
+        lambda name: jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": definitions})
+    )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import copy
-import functools
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -43,14 +41,6 @@ few = settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 @pytest.fixture(scope="module")
 def strategies(schemas: dict[str, Any]) -> Strategies:
     return Strategies(schemas["unstable"])
-
-
-@pytest.fixture(scope="module")
-def validator(schemas: dict[str, Any]) -> Callable[[str], Any]:
-    definitions = schemas["unstable"]["$defs"]
-    return functools.cache(
-        lambda name: jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": definitions})
-    )
 
 
 def encode(value: Any, hint: Any) -> Any:

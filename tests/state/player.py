@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import define, field
 
-from acp_host.diagnostics import Diagnostic
+from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.host.outcome import outcome_of
 from acp_host.protocol.events import CallFailed, NotificationReceived, RequestReceived, ResponseReceived
 from acp_host.protocol.host_protocol import HostProtocol
@@ -30,6 +30,8 @@ from acp_host.wire.updates import SessionNotification
 
 _CREATES = ("session/new", "session/fork")
 _REOPENS = ("session/load", "session/resume")
+_REPLAYS_AFTER_ANSWER = ("gemini-cli",)
+"""Agents whose replay goes on after they have answered ``session/load``; until something is asked, all is history."""
 _QUESTIONS = ("session/request_permission", "elicitation/create")
 
 
@@ -50,8 +52,7 @@ class _Session:
     running: int | None = None
     waiting: deque[tuple[int, tuple[ContentBlock, ...]]] = field(factory=deque)
     cancelled: set[int] = field(factory=set)
-    replay_seen: bool = False
-    replaying: bool = False
+    is_ours: bool = False
 
 
 class Player:
@@ -87,8 +88,6 @@ class Player:
                     if isinstance(record.get("msg"), dict):
                         self._sent(record["msg"])
             self.scheduler.flush()
-        for notification in self._early:
-            raise AssertionError(f"nobody adopted {notification}")
         return self
 
     def _connect(self) -> None:
@@ -131,7 +130,6 @@ class Player:
             self._start_next(session)
         if method in _REOPENS:
             session = session or self._open(params["sessionId"])
-            session.replay_seen, session.replaying = False, True
             session.state.apply(events.ReplayStarted())
 
     def _answered(self, message: dict[str, Any]) -> None:
@@ -185,9 +183,12 @@ class Player:
     def _update(self, notification: SessionNotification) -> None:
         session = self._sessions.get(notification.session_id)
         if session is None:
-            self._early.append(notification)
+            if any(request.method in _CREATES for request in self._requests.values()):
+                self._early.append(notification)
+            else:
+                text = f"an update for the unknown session {notification.session_id}"
+                self.diagnostics.append(Diagnostic(DiagnosticKind.UNEXPECTED, text))
             return
-        session.replay_seen = session.replay_seen or session.replaying
         event = v1.translate(notification.update)
         if event is not None:
             session.state.apply(event)
@@ -197,16 +198,23 @@ class Player:
         session = self._sessions.get(request.params.get("sessionId", ""))
         if request.method in _CREATES and result is not None:
             session = self._open(result.session_id)
-            session.state.apply(v1.opened(result))
+            session.is_ours = True
+            if request.method == "session/fork":  # what comes before the answer is the history of the other session
+                session.state.apply(events.ReplayStarted())
             self._adopt_early(result.session_id)
+            self._end_replay(session)
+            session.state.apply(v1.opened(result))
         elif session is None:
             return
         elif request.method in _REOPENS:
             if result is not None:
+                session.is_ours = True
                 session.state.apply(v1.opened(result))
-            if session.replay_seen or result is None or request.method == "session/resume":
+            if result is None or self._host.agreement.agent_info.name not in _REPLAYS_AFTER_ANSWER:
                 self._end_replay(session)
-        elif request.method == "session/prompt":
+            if not session.is_ours:
+                del self._sessions[request.params["sessionId"]]
+        elif request.turn:
             self._turn_ended(session, request.turn, event)
         elif request.method == "session/set_mode" and result is not None:
             session.state.apply(events.ModeChanged(request.params["modeId"]))
@@ -214,7 +222,7 @@ class Player:
             session.state.apply(events.ConfigOptionsReplaced(result.config_options))
 
     def _turn_ended(self, session: _Session, turn: int, event: ResponseReceived | CallFailed) -> None:
-        if turn and turn != session.running:  # the recorded host had it running beside another one
+        if turn != session.running:  # the recorded host had it running beside another one
             session.waiting = deque(item for item in session.waiting if item[0] != turn)
             session.state.apply(events.TurnDropped(turn))
             return
@@ -242,9 +250,7 @@ class Player:
                 self._early.append(notification)
 
     def _end_replay(self, session: _Session) -> None:
-        # One agent answers session/load first and replays afterwards: until something is asked of it, all is history.
-        if session.replaying:
-            session.replaying = False
+        if session.state.is_replaying:
             session.state.apply(events.ReplayEnded())
 
     def _end(self, reason: str) -> None:

@@ -13,6 +13,7 @@ import threading
 import time
 import tracemalloc
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -414,6 +415,14 @@ def test_a_subscription_ends_with_its_owner_though_the_observer_is_a_method_of_i
     words.say("b")
     scheduler.flush()
     assert len(heard) == 2
+
+
+def test_an_owner_may_be_of_a_class_that_is_not_written_in_python(words: Words, scheduler: ManualScheduler) -> None:
+    heard: deque[ChangeSet] = deque()
+    words.changed.connect(heard.append, owner=heard)
+    words.say("a")
+    scheduler.flush()
+    assert len(heard) == 1
 
 
 def test_an_owner_takes_the_subscription_with_it_though_somebody_holds_that(words: Words) -> None:

@@ -125,7 +125,8 @@ async def test_a_session_that_is_not_there(connect, tmp_path: Path, method: str)
 
 
 async def test_fork(connect, tmp_path: Path) -> None:
-    async with connect() as host:
+    agent = ReferenceAgent()
+    async with connect(agent) as host:
         session = await host.new_session(tmp_path)
         await session.set_mode("auto")
         await session.prompt("/say one")
@@ -134,9 +135,13 @@ async def test_fork(connect, tmp_path: Path) -> None:
         assert fork.opening.modes.current_mode_id == "auto"
         await fork.set_mode("ask")
         await fork.prompt("/say two")
-        again = await host.load_session(session.id, tmp_path)
-        assert again.opening.modes.current_mode_id == "auto"
-        assert "two" not in str(await replay_of(again))
+    async with connect(agent) as host:
+        origin = await host.load_session(session.id, tmp_path)
+        assert origin.opening.modes.current_mode_id == "auto"
+        assert [update.content.text for update in await replay_of(origin)] == ["/say one", "one"]
+        again = await host.load_session(fork.id, tmp_path)
+        texts = [update.content.text for update in await replay_of(again)]
+        assert texts == ["/say one", "one", "/say two", "two"]
 
 
 async def test_close_cancels_the_turn(connect, taps, tmp_path: Path) -> None:

@@ -188,6 +188,26 @@ async def test_cancel_before_it_begins(connect, taps, tmp_path: Path) -> None:
         turn.cancel()
         assert (await turn).stop_reason == "cancelled"
     assert taps[0].answers("session/prompt")[0]["result"]["stopReason"] == "cancelled"
+    assert "$/cancel_request" not in [message.get("method") for message in taps[0].to_agent]
+
+
+@pytest.mark.parametrize("end", ["returns", "raises"])
+async def test_cancel_of_a_script_that_ends_in_its_own_way(connect, taps, tmp_path: Path, end: str) -> None:
+    async def script(turn: AgentTurn) -> str:
+        await turn.say("on")
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            if end == "raises":
+                raise ZeroDivisionError from None
+        return "max_tokens"
+
+    async with connect(ReferenceAgent(script=script)) as host:
+        turn = (await host.new_session(tmp_path)).prompt("Hi")
+        async for update in turn:
+            if isinstance(update, AgentMessageChunk):
+                turn.cancel()
+    assert taps[0].answers("session/prompt")[0]["result"]["stopReason"] == "cancelled"
 
 
 async def test_cancel_while_a_permission_is_asked(connect, taps, tmp_path: Path) -> None:

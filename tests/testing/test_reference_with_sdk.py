@@ -102,7 +102,11 @@ async def test_settings_load_and_cancel(host: Host, tmp_path: Path) -> None:
         await agent.set_session_mode(session_id=session_id, mode_id="auto")
         options = await agent.set_config_option(session_id=session_id, config_id="model", value="large")
         assert options is not None
-        assert {option.id: option.current_value for option in options.config_options}["model"] == "large"
+        assert {option.id: option.current_value for option in options.config_options} == {
+            "mode": "auto",
+            "model": "large",
+            "thoughts": "shown",
+        }
         prompt = asyncio.create_task(agent.prompt(session_id=session_id, prompt=[acp.text_block("/slow 1000")]))
         await host.spoken_to.wait()
         await agent.cancel(session_id=session_id)

@@ -1,0 +1,256 @@
+"""The turns of a session, one at a time on the wire: :class:`TurnQueue`.
+
+It owns the queue, the turn that is on the wire, how that turn is cancelled step by step, and the clock that cancels a
+silent one. It tells the state model of every step.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from attrs import frozen
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.errors import AcpError, MalformedResponse
+from acp_host.host.driver import Driver
+from acp_host.host.incoming import IncomingRequests, OpenRequest
+from acp_host.host.turn import Turn
+from acp_host.state import events
+from acp_host.wire._model import UNSET
+from acp_host.wire.ids import RequestId
+from acp_host.wire.prompt import CancelNotification, PromptRequest
+from acp_host.wire.updates import SessionUpdate
+
+__all__ = ["CancelTimeouts", "TurnQueue"]
+
+
+@frozen(kw_only=True)
+class CancelTimeouts:
+    """How long a cancelled turn may take to end.
+
+    Attributes:
+        grace: seconds from ``session/cancel`` until the prompt itself is withdrawn with ``$/cancel_request``.
+        withdrawn: further seconds until this side ends the turn by itself.
+    """
+
+    grace: float = 10.0
+    withdrawn: float = 5.0
+
+
+class TurnQueue:
+    """The turn on the wire and those that wait.
+
+    Attributes:
+        current: the turn on the wire, or ``None``.
+        prompt_id: id of the newest prompt request; ``None`` before the first.
+
+    Args:
+        session_id: whose turns they are.
+        driver: sends the prompts.
+        incoming: the agent's open requests.
+        timeouts: how long a cancelled turn may take.
+        apply: takes what happens, for the state model.
+        report: takes diagnostics.
+        after_cancel: called when a cancelled turn is over.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        *,
+        driver: Driver,
+        incoming: IncomingRequests,
+        timeouts: CancelTimeouts,
+        apply: Callable[[events.SessionEvent], None],
+        report: Callable[[Diagnostic], None],
+        after_cancel: Callable[[str], None],
+    ) -> None:
+        self.current: Turn | None = None
+        self.prompt_id: RequestId = None
+        self._session_id = session_id
+        self._driver = driver
+        self._incoming = incoming
+        self._timeouts = timeouts
+        self._apply = apply
+        self._report = report
+        self._after_cancel = after_cancel
+        self._queue: deque[Turn] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._watches_idle = False
+        self._last_activity = 0.0
+
+    @property
+    def waiting(self) -> tuple[Turn, ...]:
+        """The turns that wait, in the order in which they will be sent."""
+        return tuple(self._queue)
+
+    def add(self, turn: Turn) -> None:
+        """Queue a turn; it is sent at once if none is on the wire."""
+        self._queue.append(turn)
+        self._apply(events.TurnQueued(turn.number, turn.prompt.blocks))
+        self.send_next()
+
+    def receive(self, update: SessionUpdate) -> bool:
+        """Hand an update to the turn on the wire; tell whether there is one."""
+        turn = self.current
+        if turn is None:
+            return False
+        turn.receive(update)
+        if self._watches_idle:
+            self._note_activity()
+        return True
+
+    def drop(self, error: AcpError) -> None:
+        """Fail every turn that waits."""
+        queue, self._queue = self._queue, deque()
+        for turn in queue:
+            self._apply(events.TurnDropped(turn.number))
+            turn.fail(error)
+
+    def stop(self) -> None:
+        """Stop the clock; the connection is over."""
+        self._stop_timer()
+
+    # --- the turn on the wire ---------------------------------------------------------------------------------------
+
+    def send_next(self) -> None:
+        """Send the next turn if none is on the wire."""
+        while self.current is None and self._queue:
+            turn = self._queue.popleft()
+            blocks = turn.prompt.blocks
+            params = PromptRequest(self._session_id, blocks, turn.prompt.meta or UNSET)
+            self.current = turn
+            self._apply(events.TurnStarted(turn.number, blocks, blocks))
+            try:
+                self.prompt_id = self._driver.send("session/prompt", params, functools.partial(self._ended, turn))
+            except AcpError as error:
+                self._leave(turn)
+                turn.fail(error)
+                self._tell_end(turn)
+            else:
+                self._watch_idle(turn)
+
+    def _ended(self, turn: Turn, end: Any) -> None:
+        if turn is not self.current:
+            return
+        self._leave(turn)
+        if not isinstance(end, AcpError):
+            turn.finish(end)
+        elif turn.cancel_requested and not self._driver.protocol.ended:
+            turn.finish_cancelled(end)
+        elif isinstance(end, MalformedResponse) and end.has_result:
+            diagnostic = Diagnostic(
+                DiagnosticKind.MALFORMED, str(end), method="session/prompt", session_id=self._session_id
+            )
+            self._report(diagnostic)
+            turn.finish_without_reason(end)
+        else:
+            turn.fail(end)
+        self._tell_end(turn)
+        # Not at once: what arrived in one piece with the answer cannot be about a prompt that was not sent yet.
+        asyncio.get_running_loop().call_soon(self.send_next)
+
+    def _leave(self, turn: Turn) -> None:
+        self._stop_timer()
+        self.current = None
+        if turn.cancel_requested:
+            self._after_cancel(self._session_id)
+
+    def _tell_end(self, turn: Turn) -> None:
+        outcome = turn.outcome
+        assert outcome is not None
+        usage = turn.result.usage if turn.result else None
+        self._apply(events.TurnEnded(turn.number, outcome.kind, turn.stop_reason, outcome.detail, usage))
+
+    # --- cancelling -------------------------------------------------------------------------------------------------
+
+    def cancel(self, turn: Turn, reason: str) -> None:
+        """Cancel a turn: drop it if it waits, else answer its questions and tell the agent, in one write."""
+        if turn.cancel_requested:
+            return
+        turn.cancel_requested, turn.cancel_reason = True, reason
+        if turn is not self.current:
+            self._queue.remove(turn)
+            self._apply(events.TurnDropped(turn.number))
+            turn.finish_cancelled()
+            return
+        # The answers first: an agent that waits for a permission may not look for a cancel before it.
+        self._incoming.cancel_questions(self._session_id, self.prompt_id)
+        self._driver.notify("session/cancel", CancelNotification(self._session_id))
+        self._start_timer(self._timeouts.grace, self._withdraw_prompt)
+
+    def abandon_closed(self, reason: str) -> None:
+        """End the turn on the wire of a session that the agent has let go: its answer may never come."""
+        turn = self.current
+        if turn is not None and not turn.cancel_requested:
+            turn.cancel_requested, turn.cancel_reason = True, reason
+            self._incoming.cancel_questions(self._session_id, self.prompt_id)
+            self._driver.flush()
+            self._start_timer(self._timeouts.grace, self._withdraw_prompt)
+
+    def cancels(self, request: OpenRequest) -> bool:
+        """Tell whether a request belongs to a turn that is being cancelled."""
+        turn = self.current
+        return turn is not None and turn.cancel_requested and request.concerns(self._session_id, self.prompt_id)
+
+    def _withdraw_prompt(self) -> None:
+        self._report_stuck(f"has not ended {self._timeouts.grace:g} s after session/cancel; its prompt is withdrawn")
+        self._driver.protocol.cancel(self.prompt_id)
+        self._driver.flush()
+        self._start_timer(self._timeouts.withdrawn, self._abandon)
+
+    def _abandon(self) -> None:
+        self._report_stuck("never ended after it was cancelled; it is taken as over. Restart the agent if it is stuck")
+        turn = self.current
+        if turn is not None:
+            self._driver.forget(self.prompt_id)
+            self._leave(turn)
+            turn.finish_cancelled()
+            self._tell_end(turn)
+            self.send_next()
+
+    def _report_stuck(self, what: str) -> None:
+        text = f"the turn of session {self._session_id} {what}"
+        self._report(Diagnostic(DiagnosticKind.UNEXPECTED, text, method="session/prompt", session_id=self._session_id))
+
+    # --- the clock of the turn on the wire --------------------------------------------------------------------------
+
+    def note_request(self, request: OpenRequest) -> None:
+        """Learn that a request of the agent begins or ends: if it belongs to the turn, the turn is not idle."""
+        if self._watches_idle and request.concerns(self._session_id, self.prompt_id):
+            self._note_activity()
+
+    def _note_activity(self) -> None:
+        self._last_activity = asyncio.get_running_loop().time()
+
+    def _watch_idle(self, turn: Turn) -> None:
+        self._watches_idle = turn.prompt.idle_timeout is not None
+        if turn.prompt.idle_timeout is not None:
+            self._note_activity()
+            self._start_timer(turn.prompt.idle_timeout, self._check_idle)
+
+    def _check_idle(self) -> None:
+        """Cancel a turn that was silent for too long; one timer per timeout, not one per update."""
+        turn = self.current
+        if turn is None or turn.prompt.idle_timeout is None or turn.cancel_requested:
+            return
+        if self._incoming.is_waiting(self._session_id, self.prompt_id):
+            self._note_activity()
+        silent = asyncio.get_running_loop().time() - self._last_activity
+        if silent >= turn.prompt.idle_timeout:
+            turn.cancel(f"no update for {turn.prompt.idle_timeout:g} s")
+        else:
+            self._start_timer(turn.prompt.idle_timeout - silent, self._check_idle)
+
+    def _start_timer(self, seconds: float, callback: Callable[[], None]) -> None:
+        self._stop_timer()
+        self._timer = asyncio.get_running_loop().call_later(seconds, callback)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
