@@ -93,27 +93,24 @@ class Throttle:
 
     def __init__(self) -> None:
         self._reported: dict[DiagnosticKind, int] = {}
-        self._held: dict[DiagnosticKind, Diagnostic] = {}
+        self._held: dict[DiagnosticKind, tuple[Diagnostic, int]] = {}
 
     def admit(self, diagnostic: Diagnostic) -> Diagnostic | None:
         """Return what to report for ``diagnostic``, or ``None`` while it is held back."""
         kind = diagnostic.kind
         reported = self._reported.get(kind, 0)
-        held = self._held.pop(kind, None)
-        if held is not None:
-            diagnostic = evolve(diagnostic, count=held.count + diagnostic.count)
-        if reported >= self.burst and diagnostic.count < reported:
-            self._held[kind] = diagnostic
+        count = diagnostic.count + (self._held[kind][1] if kind in self._held else 0)
+        if reported >= self.burst and count < reported:
+            self._held[kind] = diagnostic, count
             return None
-        self._reported[kind] = reported + diagnostic.count
-        return diagnostic
+        self._held.pop(kind, None)
+        self._reported[kind] = reported + count
+        return evolve(diagnostic, count=count)
 
     def flush(self) -> list[Diagnostic]:
         """Return what is held back: the newest of each kind, standing for the others. For the end of a connection."""
-        held, self._held = list(self._held.values()), {}
-        for diagnostic in held:
-            self._reported[diagnostic.kind] += diagnostic.count
-        return held
+        held, self._held = self._held.values(), {}
+        return [evolve(diagnostic, count=count) for diagnostic, count in held]
 
 
 def throttled(report: Callable[[Diagnostic], None]) -> Callable[[Diagnostic], None]:

@@ -411,13 +411,13 @@ class Ladder:
         if key is None:
             return
         self._context.hands.supersede(job.id, key)
-        known = self._at_agent.pop(key, job)
-        older, newer = sorted((known, job), key=lambda job: job.order)
-        self._at_agent[key] = newer
+        older = self._at_agent.pop(key, job)
+        self._at_agent[key] = job if job.order > older.order else older
         if len(self._at_agent) > _KEYS:
             self._at_agent.popitem(last=False)
-        if older is not newer and self.situation.agreement.offer("reminders.emit") is not True:
-            self._panel.apply(events.ReminderReplaced(older.id, newer.id))
+        tells = self.situation.agreement.offer("reminders.emit") is True
+        if older.order < job.order and job.deduped_count and not tells:
+            self._panel.apply(events.ReminderReplaced(older.id, job.id))
 
     def _settle(self, job: Job, error: AcpError | None = None) -> None:
         self._waiting.pop(job.id, None)

@@ -34,9 +34,9 @@ def _rungs(value: Any) -> tuple[str, ...]:
     rungs = tuple(value)
     for rung in rungs:
         if not isinstance(rung, str) or not rung:
-            raise ReminderInvalid(f"a rung is a name, not {rung!r}", field="rungs", allowed=tuple(Rung))
+            raise ReminderInvalid(f"each of rungs is a name, not {rung!r}", field="rungs", allowed=tuple(Rung))
     if len(set(rungs)) != len(rungs):
-        raise ReminderInvalid(f"a rung is named twice in {', '.join(rungs)}", field="rungs")
+        raise ReminderInvalid(f"rungs names one twice: {', '.join(rungs)}", field="rungs")
     # Suppressed is where everything ends that nothing else takes.
     return (*(rung for rung in rungs if rung != Rung.SUPPRESSED), Rung.SUPPRESSED)
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from acp_host.state import events
 from acp_host.state.builders import MessageBuilder, PartsBuilder, ToolCallBuilder
+from acp_host.state.echo import Echo
 from acp_host.state.entries import (
     CompactionEntry,
     Entry,
@@ -27,14 +28,7 @@ from acp_host.state.entries import (
 from acp_host.state.observable import ChangeKind
 from acp_host.state.transcript import Builder, Transcript, TranscriptStore
 from acp_host.wire._model import UNSET, evolve
-from acp_host.wire.content import (
-    AudioContent,
-    ContentBlock,
-    EmbeddedResource,
-    ImageContent,
-    ResourceLink,
-    TextContent,
-)
+from acp_host.wire.content import ContentBlock, TextContent
 from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
 
 __all__ = ["SECTION", "Conversation"]
@@ -69,7 +63,7 @@ class Conversation:
         # The message whose change is noted already: nothing more to do for its further chunks until someone looks.
         self._noted: MessageBuilder | None = None
         self._messages: dict[tuple[str, str], int] = {}
-        self._echo = _Echo(())
+        self._echo = Echo()
         self._calls: dict[str, _KnownCall] = {}
         self._open_calls: dict[int, ToolCallBuilder] = {}
         self._compactions: dict[str, int] = {}
@@ -202,6 +196,8 @@ class Conversation:
 
     def _report_call(self, report: ToolCall | ToolCallUpdate, *, announced: bool, begins: bool) -> int:
         known = self._calls.get(report.tool_call_id)
+        if known is not None and known.position < self._superseded:
+            known = None
         # Some agents count anew in every turn: an id that begins again in a later turn is another call.
         again = begins and self.turn is not None and known is not None and known.turn != self.turn
         if known is None or again:
@@ -253,8 +249,7 @@ class Conversation:
     # --- other entries ----------------------------------------------------------------------------------------------
 
     def _compaction(self, event: events.CompactionReported) -> None:
-        known = self._compactions.get(event.compaction_id)
-        entry = None if known is None else self.store.get(known)
+        entry = self._known(self._compactions, event.compaction_id)
         if not isinstance(entry, CompactionEntry):
             entry = CompactionEntry(
                 position=self.store.end, compaction_id=event.compaction_id, status=event.status, **self._place()
@@ -268,16 +263,14 @@ class Conversation:
         self._replace(entry.position, evolve(entry, **changes))
 
     def _compaction_summary(self, event: events.CompactionSummaryAdded) -> None:
-        position = self._compactions.get(event.compaction_id)
-        entry = None if position is None else self.store.get(position)
+        entry = self._known(self._compactions, event.compaction_id)
         if isinstance(entry, CompactionEntry):
             self._replace(entry.position, evolve(entry, summary=_parts([event.content], entry.summary)))
         else:
             self._compaction(events.CompactionReported(event.compaction_id, "in_progress", summary=(event.content,)))
 
     def _session_message(self, event: events.SessionMessageReported) -> None:
-        position = self._session_messages.get(event.message_id)
-        entry = None if position is None else self.store.get(position)
+        entry = self._known(self._session_messages, event.message_id)
         if not isinstance(entry, SessionMessageEntry):
             entry = SessionMessageEntry(position=self.store.end, message_id=event.message_id, **self._place())
             self._session_messages[event.message_id] = self._add(entry)
@@ -299,6 +292,10 @@ class Conversation:
         self._add(
             ReminderNote(position=self.store.end, reminder_id=event.reminder_id, body=event.body, **self._place())
         )
+
+    def _known(self, positions: Mapping[str, int], key: str) -> Entry | Builder | None:
+        position = positions.get(key)
+        return None if position is None or position < self._superseded else self.store.get(position)
 
     def _place(self) -> dict[str, Any]:
         return {"turn": self.turn, "replayed": self.replaying}
@@ -324,13 +321,12 @@ class Conversation:
     def turn_started(self, event: events.TurnStarted) -> None:
         """Begin a turn with the user's message."""
         self._end_turn()
-        self._end_replay()
         self._messages.clear()
         self.turn = event.turn
         parts = _parts(event.prompt)
         entry = MessageEntry(position=self.store.end, speaker=Speaker.USER, parts=parts, turn=event.turn)
         self.turn_starts.append(self._add(entry))
-        self._echo = _Echo(event.sent, entry.position)
+        self._echo = Echo(event.sent, event.prompt, entry.position)
 
     def turn_ended(self, event: events.TurnEnded) -> None:
         """Close what the turn has left open."""
@@ -347,13 +343,10 @@ class Conversation:
     def replay_ended(self) -> MessageEntry | None:
         """Go on live; return the user's first message, if it is kept."""
         self._end_turn()
-        self._end_replay()
-        first = self.store.get(self.turn_starts[0]) if self.turn_starts else None
-        return first if isinstance(first, MessageEntry) else None
-
-    def _end_replay(self) -> None:
         self.replaying = False
         self._superseded = 0
+        first = self.store.get(self.turn_starts[0]) if self.turn_starts else None
+        return first if isinstance(first, MessageEntry) else None
 
     def _begin_replayed_turn(self) -> None:
         """A user message in a replay begins a turn; such turns count down from -1, so that none meets a live one."""
@@ -371,7 +364,7 @@ class Conversation:
                 self._note(SECTION, builder.position, ChangeKind.CHANGED)
             self._close_call(builder)
         self.turn = None
-        self._echo = _Echo(())
+        self._echo = Echo()
 
 
 class _KnownCall(NamedTuple):
@@ -380,73 +373,6 @@ class _KnownCall(NamedTuple):
     position: int
     turn: int | None
     use: int
-
-
-class _Echo:
-    """What an agent may repeat of the prompt that was just sent.
-
-    White space does not count: agents join the blocks of a prompt, and trim them, in their own ways. Nor do annotations
-    and metadata, which they lose.
-
-    Args:
-        sent: the prompt as it was sent.
-        position: where it stands; -1 if there is none.
-    """
-
-    def __init__(self, sent: Iterable[ContentBlock], position: int = -1) -> None:
-        blocks = tuple(sent)
-        self.position = position
-        self._text = _squeezed("".join(block.text for block in blocks if isinstance(block, TextContent)))
-        self._others = [_identity(block) for block in blocks if not isinstance(block, TextContent)]
-        self._repeated = 0
-        self._taken: list[ContentBlock] = []
-        self._end = 0
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all of the prompt's text was repeated, or all of a prompt without text."""
-        return self._repeated == len(self._text) and (bool(self._text) or not self._others)
-
-    def takes(self, content: ContentBlock, end: int) -> bool:
-        """Tell whether a user chunk is the next piece of the echo, and strike it off; ``end``: of the transcript."""
-        if self.position < 0:
-            return False
-        if isinstance(content, TextContent):
-            piece = _squeezed(content.text)
-            if not self._text.startswith(piece, self._repeated):
-                return False
-            self._repeated += len(piece)
-        else:
-            other = _identity(content)
-            if other not in self._others:
-                return False
-            self._others.remove(other)
-        self._taken.append(content)
-        self._end = end
-        return True
-
-    def broken_off(self, end: int) -> list[ContentBlock]:
-        """Return what was taken for an echo, if what follows it at once shows that it was another message."""
-        taken, self._taken = self._taken, []
-        return taken if self._end == end and self._repeated < len(self._text) else []
-
-
-def _squeezed(text: str) -> bytes:
-    """Return a text without white space, in a form that can be compared piece by piece wherever it was cut."""
-    return "".join(text.split()).encode("utf-16-le", "surrogatepass")
-
-
-def _identity(block: ContentBlock) -> tuple[Any, ...]:
-    """Return by what a block is known again."""
-    match block:
-        case ImageContent() | AudioContent():
-            return type(block), block.data
-        case ResourceLink():
-            return type(block), block.uri
-        case EmbeddedResource():
-            return type(block), getattr(block.resource, "uri", None)
-        case _:
-            return type(block), getattr(block, "tag", None)
 
 
 def _parts(blocks: Iterable[ContentBlock], before: tuple[MessagePart, ...] = ()) -> tuple[MessagePart, ...]:

@@ -103,8 +103,8 @@ class ToolCallEntry:
 
     Attributes:
         position: its id.
-        key: identifies the call within the session: the agent's id, with ``#2``, ``#3``, … where an agent uses an id
-            again in a later turn.
+        key: identifies the call among those that are kept: the agent's id, with ``#2``, ``#3``, … where an agent uses
+            an id again in a later turn.
         tool_call_id: the agent's id.
         title: as sent; ``None`` if the agent has not said one.
         name: name of the tool, if said.

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from enum import StrEnum
 from types import MethodType
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from attrs import define, field, frozen
 
@@ -46,8 +46,7 @@ class ChangeKind(StrEnum):
     MERGED = "merged"
 
 
-@frozen
-class Change:
+class Change(NamedTuple):
     """One part of the state that changed.
 
     Attributes:

@@ -169,14 +169,6 @@ class ReminderBook:
             self.add(owner)
         self.bind(facts, owner)
 
-    def release_held(self) -> None:
-        """Make entries for the ends that no answer explained."""
-        if self._held and not self._is_answer_due():
-            held, self._held = self._held, {}
-            for facts in held.values():
-                if facts.owner is None:
-                    self.find_owner(facts)
-
     def confirm(self, builder: ReminderBuilder, agent_id: str) -> None:
         """Take the agent's word for which id an entry has."""
         facts = self.facts_of(agent_id)
@@ -223,7 +215,7 @@ class ReminderBook:
             self._held.pop(forgotten, None)
 
     def _is_answer_due(self) -> bool:
-        return any(builder.phase == ReminderStatus.SENDING for builder in self._open.values())
+        return any(not builder.is_assumed for builder in self._open.values())
 
     def _likely_owner(self, facts: AgentFacts) -> ReminderBuilder | None:
         """Return the oldest entry without an answer that agrees in everything that was said under the id."""
@@ -268,7 +260,11 @@ class ReminderBook:
     # --- history ----------------------------------------------------------------------------------------------------
 
     def file(self) -> None:
-        """After an event: keep the entries that are not active any more within bounds."""
+        """After an event: show what need not be held back, and keep what is not active any more within bounds."""
+        if self._held and not self._is_answer_due():
+            held, self._held = self._held, {}
+            for facts in held.values():
+                self.find_owner(facts)
         touched, self._touched = self._touched, {}
         for builder in touched.values():
             if builder.active or builder.id not in self._entries:
@@ -303,12 +299,20 @@ class ReminderBook:
 
     def freeze(self) -> tuple[ReminderEntry, ...]:
         """Return the entries, each where it came in, or where the first one stood that it replaced."""
+        builders = list(self._entries.values())
         places: dict[str, int] = {}
-        for builder in sorted(self._entries.values(), key=lambda builder: builder.order):
-            earlier = (places.get(old.id, old.first_place) for old in self._predecessors(builder))
-            places[builder.id] = min([builder.first_place, *earlier])
-        ordered = sorted(self._entries.values(), key=lambda builder: (places[builder.id], builder.order))
-        return tuple(self.frozen(builder) for builder in ordered)
+        moved = False
+        for builder in builders:
+            place = builder.first_place
+            if builder.replaces or builder.facts:
+                for old in self._predecessors(builder):
+                    place = min(place, places.get(old.id, old.first_place))
+            places[builder.id] = place
+            if place != builder.order:
+                moved = True
+        if moved:
+            builders.sort(key=lambda builder: (places[builder.id], builder.order))
+        return tuple([builder.frozen or self.frozen(builder) for builder in builders])
 
     def frozen(self, builder: ReminderBuilder) -> ReminderEntry:
         """Return an entry as it is now; the same object as long as it does not change."""
@@ -326,6 +330,7 @@ class ReminderBook:
     def _predecessors(self, builder: ReminderBuilder) -> list[ReminderBuilder]:
         found = [self._entries[old] for old in builder.replaces if old in self._entries]
         for facts in builder.facts:
-            owners = (self.owner_of(agent_id) for agent_id in facts.dropped)
-            found += [owner for owner in owners if owner is not None and owner is not builder]
-        return sorted(found, key=lambda old: old.order)
+            if facts.dropped:
+                owners = [self.owner_of(agent_id) for agent_id in facts.dropped]
+                found += [owner for owner in owners if owner is not None and owner is not builder]
+        return sorted(found, key=lambda old: old.order) if len(found) > 1 else found

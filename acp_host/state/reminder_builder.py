@@ -9,7 +9,8 @@ status      follows from
 ==========  =====================================================================================================
 failed,     the host placed it so; nothing that the agent says changes it
 suppressed
-ended       the strongest of the ends that were told: deduped, revoked, dismissed, compacted out, cleared, expired
+ended       the strongest of the ends that were told: deduped, revoked, dismissed, compacted out, cleared, expired;
+            while an answer is due, not by an id that is only assumed to be the entry's
 queued,     the host placed it so
 sidebar
 emitted     the agent emitted it, or it went out with a prompt that was accepted
@@ -188,6 +189,7 @@ class ReminderBuilder:
         turns_over: how many turns have ended since it was due.
         retired: it is over by this host's estimate.
         first_place: the place of an entry that it replaced and that is not kept any more.
+        frozen: the entry as it is now, if it was asked for since it last changed.
     """
 
     def __init__(self, entry_id: str, order: int, now: float, turn: int, made: ReminderMade | None = None) -> None:
@@ -213,7 +215,7 @@ class ReminderBuilder:
         self.retired = False
         self.replaced_by: str | None = None
         self.replaces: list[str] = []
-        self._frozen: ReminderEntry | None = None
+        self.frozen: ReminderEntry | None = None
 
     # --- what follows from what is known ----------------------------------------------------------------------------
 
@@ -222,7 +224,7 @@ class ReminderBuilder:
         """The status; see the table at the top of the module."""
         if self.phase in (ReminderStatus.FAILED, ReminderStatus.SUPPRESSED):
             return ReminderStatus.REVOKED if ReminderStatus.REVOKED in self.local_ends else self.phase
-        ends = self.local_ends.union(*(facts.ends for facts in self.facts))
+        ends = self.local_ends.union(*(facts.ends for facts in self.facts if self._is_sure_of(facts)))
         if ends:
             return next(end for end in _ENDS if end in ends)
         if self.phase in (ReminderStatus.QUEUED, ReminderStatus.SIDEBAR):
@@ -232,6 +234,10 @@ class ReminderBuilder:
         if self.accepted or any(facts.listed for facts in self.facts):
             return ReminderStatus.PENDING
         return self.phase
+
+    def _is_sure_of(self, facts: AgentFacts) -> bool:
+        # As long as an answer is due it may turn out that the id is another entry's; an end could not be taken back.
+        return self.phase != ReminderStatus.SENDING or facts.id in (self.reminder_id, self.sent_id)
 
     @property
     def times_emitted(self) -> int:
@@ -295,13 +301,13 @@ class ReminderBuilder:
 
     def thaw(self) -> None:
         """Let the next :meth:`freeze` make a new entry."""
-        self._frozen = None
+        self.frozen = None
 
     def freeze(self, replaces: tuple[str, ...], replaced_by: str | None) -> ReminderEntry:
         """Return the entry as it is now; the same object until :meth:`thaw`."""
-        if self._frozen is None:
-            self._frozen = self._entry(replaces, replaced_by)
-        return self._frozen
+        if self.frozen is None:
+            self.frozen = self._entry(replaces, replaced_by)
+        return self.frozen
 
     def _entry(self, replaces: tuple[str, ...], replaced_by: str | None) -> ReminderEntry:
         said, status = self._said(), self.status

@@ -200,7 +200,6 @@ class RemindersPanel(Observable[RemindersSnapshot]):
         self._book.touch(builder)
         if event.reminder_id is not None:
             self._book.confirm(builder, event.reminder_id)
-        self._book.release_held()
 
     def _refused(self, builder: ReminderBuilder, event: events.ReminderRefused) -> None:
         builder.error = event.error
@@ -212,7 +211,6 @@ class RemindersPanel(Observable[RemindersSnapshot]):
             elif not facts.heard:
                 self._book.unbind(facts)
         self._book.touch(builder)
-        self._book.release_held()
 
     def _placed(self, builder: ReminderBuilder, event: events.ReminderPlaced) -> None:
         builder.phase = event.status
@@ -224,7 +222,6 @@ class RemindersPanel(Observable[RemindersSnapshot]):
         if event.status != ReminderStatus.UNCERTAIN:
             self._book.set_open(builder, False)
         self._book.touch(builder)
-        self._book.release_held()
 
     def _replaced(self, old: ReminderBuilder, event: events.ReminderReplaced) -> None:
         new = self._book.get(event.by)
@@ -233,7 +230,7 @@ class RemindersPanel(Observable[RemindersSnapshot]):
         if old.phase in _IN_THE_HOSTS_HANDS:
             old.local_ends.add(ReminderStatus.DEDUPED)
         else:
-            # The agent had it and does not tell: that it dropped it is likely, and no more.
+            # The agent had it and does not tell what becomes of each: that it dropped this one is likely, and no more.
             old.retire()
         old.replaced_by = new.id
         new.replaces.append(old.id)

@@ -245,6 +245,8 @@ class SessionState(Observable[SessionSnapshot]):
         self._update_turn(queued=self._without(event.turn))
 
     def _turn_started(self, event: events.TurnStarted) -> None:
+        if self._conversation.replaying:
+            self._end_replay()
         self._conversation.turn_started(event)
         self._update_turn(
             status="running",
@@ -273,6 +275,9 @@ class SessionState(Observable[SessionSnapshot]):
         self._tidy()
 
     def _replay_ended(self, event: events.ReplayEnded) -> None:
+        self._end_replay()
+
+    def _end_replay(self) -> None:
         first_prompt = self._conversation.replay_ended()
         if first_prompt is not None:
             self._name_after(tuple([TextContent(part.text) for part in first_prompt.parts]))

@@ -39,11 +39,6 @@ class Builder(Protocol):
         """Return the entry as it is now."""
 
 
-@frozen(eq=False)
-class _FrozenPage:
-    entries: tuple[Entry, ...]
-
-
 class _Unpacked:
     """The entries of a packed page, while somebody looks at them."""
 
@@ -53,12 +48,12 @@ class _Unpacked:
         self.entries = entries
 
 
-class _PackedPage:
-    """A page as bytes. Its entries are unpacked on demand, and kept as long as somebody holds one of them.
+class _Packed:
+    """Entries as bytes. They are unpacked on demand, and each is kept as long as somebody holds it.
 
     Args:
         entries: what to pack.
-        recent: keeps the pages that were looked at last, so that a look at every entry in turn unpacks each page once.
+        recent: keeps what was looked at last, so that a look at every entry in turn unpacks each page once.
 
     Raises:
         RecursionError: something in it is nested too deeply.
@@ -66,16 +61,15 @@ class _PackedPage:
 
     __slots__ = ("_bytes", "_held", "_recent", "_unpacked")
 
-    def __init__(self, entries: Sequence[Entry], recent: deque[_Unpacked]) -> None:
-        self._bytes = pickle.dumps(tuple(entries), pickle.HIGHEST_PROTOCOL)
+    def __init__(self, entries: tuple[Entry, ...], recent: deque[_Unpacked]) -> None:
+        self._bytes = pickle.dumps(entries, pickle.HIGHEST_PROTOCOL)
         self._held: weakref.WeakValueDictionary[int, Entry] = weakref.WeakValueDictionary(
             {entry.position: entry for entry in entries}
         )
         self._recent = recent
         self._unpacked: weakref.ref[_Unpacked] | None = None
 
-    @property
-    def entries(self) -> tuple[Entry, ...]:
+    def unpack(self) -> tuple[Entry, ...]:
         unpacked = self._unpacked() if self._unpacked is not None else None
         if unpacked is None:
             # These bytes were made a few lines above and have never left this object.
@@ -85,6 +79,28 @@ class _PackedPage:
             self._unpacked = weakref.ref(unpacked)
             self._recent.append(unpacked)
         return unpacked.entries
+
+
+class _Page:
+    """Entries that do not change any more. Snapshots share it, so that packing it frees memory for all of them."""
+
+    __slots__ = ("_content",)
+
+    def __init__(self, entries: tuple[Entry, ...]) -> None:
+        self._content: tuple[Entry, ...] | _Packed = entries
+
+    @property
+    def is_packed(self) -> bool:
+        return isinstance(self._content, _Packed)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        content = self._content
+        return content.unpack() if isinstance(content, _Packed) else content
+
+    def pack(self, recent: deque[_Unpacked]) -> None:
+        # Readers on other threads meet either form.
+        self._content = _Packed(self.entries, recent)
 
 
 @frozen(eq=False)
@@ -146,7 +162,7 @@ class _PageBuilder:
 
     def __init__(self, entries: list[Entry]) -> None:
         self._entries: list[Any] = entries
-        self._frozen: _FrozenPage | None = None
+        self._frozen: _Page | None = None
         self.builders: dict[int, Builder] = {}
         self.changed: set[int] = set()
 
@@ -177,12 +193,12 @@ class _PageBuilder:
         else:
             del self.builders[place]  # what readers have of it stays the same object
 
-    def freeze(self) -> _FrozenPage:
+    def freeze(self) -> _Page:
         if self.changed or self._frozen is None:
             for place in self.changed:
                 self._entries[place] = self.builders[place].freeze()
             self.changed.clear()
-            self._frozen = _FrozenPage(tuple(self._entries))
+            self._frozen = _Page(tuple(self._entries))
         return self._frozen
 
 
@@ -197,7 +213,7 @@ class TranscriptStore:
     def __init__(self) -> None:
         self.end = 0
         self.first = 0
-        self._pages: list[_PageBuilder | _PackedPage] = []
+        self._pages: list[_PageBuilder | _Page] = []
         self._first_page = 0
         self._next_to_pack = 0
         self._recent: deque[_Unpacked] = deque(maxlen=_KEPT_UNPACKED)
@@ -229,9 +245,8 @@ class TranscriptStore:
         if not self.first <= position < self.end:
             return None
         page = self._pages[position // PAGE - self._first_page]
-        if isinstance(page, _PackedPage):
-            return page.entries[position % PAGE]
-        return page.get(position % PAGE)
+        place = position % PAGE
+        return page.get(place) if isinstance(page, _PageBuilder) else page.entries[place]
 
     def close(self, position: int) -> None:
         """Replace the builder at ``position`` by its entry: it is written for now."""
@@ -260,10 +275,11 @@ class TranscriptStore:
         if isinstance(page, _PageBuilder):
             if page.builders:
                 return False  # something in it is being written again
+            frozen = page.freeze()
             # What is nested too deeply for pickle stays as it is.
             with contextlib.suppress(RecursionError):
-                self._frozen = None  # it would keep what is packed
-                self._pages[index - self._first_page] = _PackedPage(page.freeze().entries, self._recent)
+                frozen.pack(self._recent)
+                self._pages[index - self._first_page] = frozen
         self._next_to_pack = index + 1
         return True
 
@@ -278,7 +294,8 @@ class TranscriptStore:
     def _open_page(self, position: int) -> _PageBuilder:
         index = position // PAGE - self._first_page
         page = self._pages[index]
-        if isinstance(page, _PackedPage):
-            page = self._pages[index] = _PageBuilder(list(page.entries))
-            self._next_to_pack = min(self._next_to_pack, position // PAGE)
-        return page
+        if isinstance(page, _PageBuilder):
+            return page
+        opened = self._pages[index] = _PageBuilder(list(page.entries))
+        self._next_to_pack = min(self._next_to_pack, position // PAGE)
+        return opened

@@ -65,7 +65,6 @@ UNSET: Final = Unset.UNSET
 """The value of an optional attribute whose property was absent (``None`` means it was ``null``)."""
 
 
-
 class _NoExtra(Mapping[str, Any]):
     """An empty mapping that nobody can put anything into, and of which there is one."""
 

@@ -11,6 +11,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tests.conformance.schema_strategies import Strategies
+
 SCHEMAS = Path(__file__).parents[1] / "npm/node_modules/@agentclientprotocol/sdk/schema/v1"
 FILES = {"stable": "schema.json", "unstable": "schema.unstable.json"}
 
@@ -36,3 +38,9 @@ def validator(schemas: dict[str, dict[str, Any]]) -> Callable[[str], Any]:
     return functools.cache(
         lambda name: jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": definitions})
     )
+
+
+@pytest.fixture(scope="session")
+def strategies(schemas: dict[str, dict[str, Any]]) -> Strategies:
+    """Return what makes valid values for the definitions of the unstable schema."""
+    return Strategies(schemas["unstable"])

@@ -38,11 +38,6 @@ OBJECTS = [name for name in NAMES if isinstance(shape_of(DEFINITIONS[name]), Mod
 few = settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 
 
-@pytest.fixture(scope="module")
-def strategies(schemas: dict[str, Any]) -> Strategies:
-    return Strategies(schemas["unstable"])
-
-
 def encode(value: Any, hint: Any) -> Any:
     encoder = encoder_of(shape_of(hint))
     return value if encoder is None else encoder(value)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
 import acp_host
 from acp_host.host.services import ElicitationHandlers
+from acp_host.protocol.host_protocol import HostProtocol
 from acp_host.services.permissions import PermissionPolicy
 from acp_host.testing import ScriptedAgent
 from acp_host.wire.content import ImageContent, ResourceLink, TextContent
+from acp_host.wire.converters import decoder
 from acp_host.wire.elicitation import ElicitationAcceptAction
 from acp_host.wire.initialize import Implementation
 from acp_host.wire.mcp import (
@@ -24,10 +28,11 @@ from acp_host.wire.mcp import (
     McpServerStdio,
     MessageMcpResponse,
 )
-from acp_host.wire.methods import METHODS, Direction, MethodKind
+from acp_host.wire.methods import METHODS, Direction, Method, MethodKind
 from acp_host.wire.proxy import InitializeProxyRequest, ProxySuccessorNotification, ProxySuccessorRequest
 from acp_host.wire.session import SystemPrompt, SystemPromptMode
 from acp_host.wire.terminals import EnvVariable
+from tests.conformance.schema_strategies import Strategies
 
 SESSION = "session-1"
 OFFERED = {
@@ -180,6 +185,55 @@ async def test_all_that_the_host_sends_is_valid(tmp_path: Path, validator: Calla
     assert {m.name for m in METHODS if m.direction is Direction.AGENT_TO_HOST and m.kind is MethodKind.REQUEST} <= {
         method for method, answer in agent.answers if "result" in answer
     }
+
+
+@pytest.mark.parametrize(
+    "method",
+    [m for m in METHODS if m.direction is not Direction.AGENT_TO_HOST],
+    ids=lambda m: f"{m.name} {m.kind.value}",
+)
+def test_valid_parameters_are_sent_as_they_are(
+    method: Method, strategies: Strategies, validator: Callable[[str], Any]
+) -> None:
+    protocol = HostProtocol()
+    protocol.initialize()
+    protocol.receive_data(b'{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}\n')
+    protocol.data_to_send()
+    send = protocol.request if method.kind is MethodKind.REQUEST else protocol.notify
+    name = method.params.partition(":")[2]
+
+    @settings(max_examples=5)
+    @given(strategies.named(name))
+    def law(data: Any) -> None:
+        for params in (data, decoder(method.params_type)(data)):
+            send(method.name, params, force=True)
+            message = json.loads(protocol.data_to_send())
+            assert json.dumps(message["params"], sort_keys=True) == json.dumps(data, sort_keys=True)
+            check_call(message, validator)
+
+    law()
+
+
+@pytest.mark.parametrize(
+    "method", [m for m in METHODS if m.direction is not Direction.HOST_TO_AGENT and m.result], ids=lambda m: m.name
+)
+def test_valid_results_are_sent_as_they_are(
+    method: Method, strategies: Strategies, validator: Callable[[str], Any]
+) -> None:
+    protocol = HostProtocol(serves=["any"])
+    name = (method.result or "").partition(":")[2]
+
+    @settings(max_examples=5)
+    @given(strategies.named(name))
+    def law(data: Any) -> None:
+        for result in (data, decoder(method.result_type)(data)):
+            protocol.receive_data(b'{"jsonrpc":"2.0","id":7,"method":"any"}\n')
+            protocol.respond(7, method.name, result)
+            answer = json.loads(protocol.data_to_send())
+            assert json.dumps(answer["result"], sort_keys=True) == json.dumps(data, sort_keys=True)
+            check_answer(method.name, answer, validator)
+
+    law()
 
 
 def check_call(message: dict[str, Any], validator: Callable[[str], Any]) -> None:

@@ -263,6 +263,14 @@ TABLE: dict[str, tuple[bytes, list[tuple[Any, ...]], list[dict[str, Any]]]] = {
         [("request", None, "do", UNSET), ("malformed",)],
         [],
     ),
+    "a cancellation that only one reader can read": (
+        line(id=1.5, method="do")
+        + b'{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1.5,"a":'
+        + (b"[" * 1_000 + b"]" * 1_000)
+        + b"}}\n",
+        [("request", 1.5, "do", UNSET), ("cancel", 1.5)],
+        [],
+    ),
     "a cancellation without params": (line(method="$/cancel_request"), [("malformed",)], []),
     "a cancellation of an array": (line(method="$/cancel_request", params={"requestId": [1]}), [("malformed",)], []),
 }

@@ -1,8 +1,8 @@
 """Plays a recording of a host and an agent into session states, as a host would have folded it.
 
-What the agent wrote goes through :class:`HostProtocol` and the translator. What the recorded host wrote is looked at for
-what it did: prompts, loads, answers. The host of a recording may break our rules; where it sent a second prompt while
-one was running, that one waits here as it would in our queue.
+What the agent wrote goes through :class:`HostProtocol` and the translator. What the recorded host wrote is looked at
+for what it did: prompts, loads, answers. The host of a recording may break our rules; where it sent a second prompt
+while one was running, that one waits here as it would in our queue.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Player:
         self._host = HostProtocol(serves=lambda _: True)
         self._requests: dict[Any, _Request] = {}
         self._ids: dict[Any, Any] = {}
-        self._questions: dict[tuple[type, Any], tuple[str, str]] = {}
+        self._questions: dict[tuple[type, Any], str] = {}
 
     # --- what the host wrote ----------------------------------------------------------------------------------------
 
@@ -137,11 +137,7 @@ class Player:
         known = self._questions.pop((type(message["id"]), message["id"]), None)
         if known is None:
             return
-        session_id, method = known
-        result = message.get("result") or {}
-        answer = result.get("outcome", {}).get("outcome") if method.startswith("session/") else result.get("action")
-        outcome = "failed" if "error" in message else "cancelled" if answer in ("cancelled", "cancel") else "answered"
-        self._sessions[session_id].state.apply(events.QuestionClosed(message["id"], outcome))
+        self._sessions[known].state.apply(events.QuestionClosed(message["id"]))
 
     def _start_next(self, session: _Session) -> None:
         if session.running is None and session.waiting:
@@ -173,7 +169,7 @@ class Player:
                 self.diagnostics.append(event)
             case RequestReceived(method=method) if method in _QUESTIONS:
                 session = self._sessions[event.params.session_id]
-                self._questions[type(event.id), event.id] = (event.params.session_id, method)
+                self._questions[type(event.id), event.id] = event.params.session_id
                 session.state.apply(events.QuestionAsked(event.id, method, event.params))
             case ResponseReceived() | CallFailed():
                 self._response(self._requests.pop(event.id), event)
@@ -210,7 +206,8 @@ class Player:
             if result is not None:
                 session.is_ours = True
                 session.state.apply(v1.opened(result))
-            if result is None or self._host.agreement.agent_info.name not in _REPLAYS_AFTER_ANSWER:
+            agent = self._host.agreement.agent_info
+            if result is None or agent is None or agent.name not in _REPLAYS_AFTER_ANSWER:
                 self._end_replay(session)
             if not session.is_ours:
                 del self._sessions[request.params["sessionId"]]
@@ -264,5 +261,5 @@ class Player:
                 session.state.apply(events.TurnEnded(session.running, "failed", None, reason))
                 session.running = None
             session.state.apply(events.HealthChanged("connected"))
-        for (_, request_id), (session_id, _) in self._questions.items():
-            self._sessions[session_id].state.apply(events.QuestionClosed(request_id, "withdrawn"))
+        for (_, request_id), session_id in self._questions.items():
+            self._sessions[session_id].state.apply(events.QuestionClosed(request_id))

@@ -63,9 +63,23 @@ def test_what_the_schema_does_not_name_is_passed_by_keyword_and_not_shown() -> N
         Point(1, 2, "label", {"z": 3})  # type: ignore[misc]
 
 
-def test_the_shared_empty_extra_cannot_be_written_to() -> None:
+def test_the_shared_empty_extra_is_an_empty_mapping_that_stays_so() -> None:
+    assert NO_EXTRA == {}
+    assert (len(NO_EXTRA), list(NO_EXTRA), repr(NO_EXTRA), "a" in NO_EXTRA) == (0, [], "{}", False)
+    with pytest.raises(KeyError):
+        NO_EXTRA["a"]
     with pytest.raises(TypeError):
         NO_EXTRA["a"] = 1  # type: ignore[index]
+
+
+def test_values_can_be_copied_and_pickled() -> None:
+    point = Point(1, 2, extra={"z": [3]})
+    for same in (copy.copy(point), copy.deepcopy(point), pickle.loads(pickle.dumps(point))):
+        assert same == point
+    for plain in (copy.deepcopy(Point(1, 2)), pickle.loads(pickle.dumps(Point(1, 2)))):
+        assert plain == Point(1, 2)
+        assert plain.extra is NO_EXTRA
+        assert plain.label is UNSET
 
 
 def test_evolve_copies() -> None:

@@ -243,6 +243,7 @@ def test_a_required_property_need_not_stand_before_the_optional_ones() -> None:
 def test_lists_and_maps_of_types_can_be_read_by_themselves() -> None:
     assert read([POINT, {"kind": "star"}], tuple[Figure, ...]) == (Point(1, 2), UnknownFigure("star", {"kind": "star"}))
     assert read({"a": {"x": 1, "y": 2}}, Mapping[str, Point]) == {"a": Point(1, 2)}
+    assert read([1, None, {"a": []}], tuple[Any, ...]) == (1, None, {"a": []})
     assert read("text", str) == "text"
     assert read({"any": 1}, Any) == {"any": 1}
 

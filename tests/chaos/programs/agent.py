@@ -203,8 +203,8 @@ def closes_stdin(when, ending):
     def close(text):
         os.close(0)
         if ending == "answers":
-            for number in range(4):
-                time.sleep(0.2)
+            for number, pause in enumerate((0.1, 0.1, 1.2)):  # the last longer than the host's first look at it
+                time.sleep(pause)
                 say(f"{number} ")
             send(id=2, result={"stopReason": "end_turn"})
         for_ever()
