@@ -30,6 +30,8 @@ if TYPE_CHECKING:
         OutcomeUnknown,
         ParseError,
         PeerError,
+        ReminderInvalid,
+        ReminderNotDelivered,
         RequestCancelled,
         RequestFailed,
         ResourceNotFound,
@@ -50,12 +52,17 @@ if TYPE_CHECKING:
     from acp_host.protocol.host_protocol import HostProtocol
     from acp_host.protocol.negotiation import Agreement
     from acp_host.quirks import QUIRKS, Quirk, QuirkKind
+    from acp_host.reminders.model import Reminder
+    from acp_host.reminders.policy import ReminderPolicy
+    from acp_host.reminders.receipt import ReminderReceipt
     from acp_host.services.files import FileService
     from acp_host.services.permissions import PermissionPolicy
     from acp_host.services.terminals import TerminalService
     from acp_host.state.notice_entries import Notice, NoticesSnapshot, NoticeState
     from acp_host.state.notice_preferences import NoticePreferences, SeverityPreferences
     from acp_host.state.notices import NoticeCenter
+    from acp_host.state.reminder_entry import ReminderEntry, Rung
+    from acp_host.state.reminders import RemindersPanel
     from acp_host.transports import StdioTransport, StopTimeouts, Transport, memory_pair
     from acp_host.wire._model import UNSET
     from acp_host.wire.text import join_text, printable
@@ -99,9 +106,17 @@ __all__ = [
     "PermissionPolicy",
     "Quirk",
     "QuirkKind",
+    "Reminder",
+    "ReminderEntry",
+    "ReminderInvalid",
+    "ReminderNotDelivered",
+    "ReminderPolicy",
+    "ReminderReceipt",
+    "RemindersPanel",
     "RequestCancelled",
     "RequestFailed",
     "ResourceNotFound",
+    "Rung",
     "Session",
     "SeverityPreferences",
     "StartFailed",
@@ -137,12 +152,17 @@ _HOMES = {
     "acp_host.protocol.host_protocol": ("HostProtocol",),
     "acp_host.protocol.negotiation": ("Agreement",),
     "acp_host.quirks": ("QUIRKS", "Quirk", "QuirkKind"),
+    "acp_host.reminders.model": ("Reminder",),
+    "acp_host.reminders.policy": ("ReminderPolicy",),
+    "acp_host.reminders.receipt": ("ReminderReceipt",),
     "acp_host.services.files": ("FileService",),
     "acp_host.services.permissions": ("PermissionPolicy",),
     "acp_host.services.terminals": ("TerminalService",),
     "acp_host.state.notice_entries": ("Notice", "NoticesSnapshot", "NoticeState"),
     "acp_host.state.notice_preferences": ("NoticePreferences", "SeverityPreferences"),
     "acp_host.state.notices": ("NoticeCenter",),
+    "acp_host.state.reminder_entry": ("ReminderEntry", "Rung"),
+    "acp_host.state.reminders": ("RemindersPanel",),
     "acp_host.transports": ("StdioTransport", "StopTimeouts", "Transport", "memory_pair"),
     "acp_host.wire._model": ("UNSET",),
     "acp_host.wire.text": ("join_text", "printable"),

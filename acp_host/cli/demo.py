@@ -1,7 +1,8 @@
-"""``acp-host demo``: a whole conversation with the reference agent, printed as it happens.
+"""``acp-host demo``: a whole conversation with the reference agent, then reminders for four kinds of it, all printed.
 
-The agent runs as a process of its own, in a temporary directory with one file that it edits. The demo checks what it
-shows: it fails if the turn does not end as it should.
+In the conversation the agent runs as a process of its own, in a temporary directory with one file that it edits;
+:mod:`acp_host.cli.demo_ladder` has the rest. The demo checks what it shows: it fails if a turn does not end as it
+should, or a reminder takes another way.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 from rich.rule import Rule
 
 from acp_host.cli.answers import by_policy
+from acp_host.cli.demo_ladder import RUNS, climb
 from acp_host.cli.exits import ExitCode
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.printer import Printer, make_console, plain
@@ -41,8 +43,9 @@ def add_parser(commands: Any) -> None:
     """Add the sub-command to the command line."""
     parser = commands.add_parser(
         "demo",
-        help="show a whole conversation with the built-in agent",
-        description="Hold a whole conversation with the built-in reference agent and print it. Needs no network.",
+        help="show a whole conversation with the built-in agent, and how reminders and notices travel",
+        description="Hold a whole conversation with the built-in reference agent, then send reminders to four kinds "
+        "of it, and print it all. Needs no network.",
         allow_abbrev=False,
     )
     parser.set_defaults(command=demo)
@@ -57,6 +60,8 @@ async def demo(options: argparse.Namespace, interrupts: Interrupts) -> int:
     printer = Printer(make_console(sys.stdout))
     with tempfile.TemporaryDirectory(prefix="acp-host-demo-") as folder, reports_to(printer):
         problems = await _Demo(printer, Path(folder, _FILE)).hold()
+        for number, run in enumerate(RUNS, start=1):
+            problems += await climb(printer, Path(folder), run, number)
     if problems:
         printer.line("demo failed", plain("; ".join(problems)), style="bold red")
         return ExitCode.AGENT_FAILED

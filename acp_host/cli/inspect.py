@@ -1,4 +1,7 @@
-"""``acp-host inspect``: connect to an agent, show what was agreed, and leave; no session is created."""
+"""``acp-host inspect``: connect to an agent, show what was agreed, and leave; no session is created.
+
+What was agreed decides by which way a reminder would get to the model; that is shown too.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,10 @@ from typing import Any
 from acp_host.cli.agreed import agreement_json
 from acp_host.cli.exits import ExitCode
 from acp_host.cli.interrupts import Interrupts
+from acp_host.cli.ladder import ladder_json, plain_ladder
 from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.cli.reports import reports_to
-from acp_host.cli.tables import agent_table, agreement_tables
+from acp_host.cli.tables import agent_table, agreement_tables, ladder_table
 from acp_host.errors import InvalidInput
 from acp_host.host.connect import connect
 
@@ -25,8 +29,9 @@ Start an agent, shake hands, show what was agreed, and end it. No session is cre
 the agent act. All that follows AGENT is the agent's command, which is run directly and not by a shell.
 
 With --json one JSON document goes to stdout: "agreement" holds the handshake in wire form, "methods" what can be
-called, "quirks" the known oddities of this agent that are taken into account. Its keys are sorted, and two runs against
-the same agent print the same bytes unless the agent itself answers otherwise.
+called, "quirks" the known oddities of this agent that are taken into account, "ladder" the ways in which a reminder
+could get to the model, in the order in which they would be tried. Its keys are sorted, and two runs against the same
+agent print the same bytes unless the agent itself answers otherwise.
 """
 
 
@@ -41,6 +46,7 @@ def add_parser(commands: Any) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
+    parser.add_argument("--sidebar", action="store_true", help="as for a host whose user sees the reminders panel")
     parser.add_argument("-v", "--verbose", action="store_true", help="show also the agent's stderr")
     parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's command")
     parser.set_defaults(command=inspect)
@@ -63,13 +69,15 @@ async def inspect(options: argparse.Namespace, interrupts: Interrupts) -> int:
         async with connect(argv, on_stderr=on_stderr) as host:
             seconds = time.monotonic() - start
             agreement = host.agreement
+    ladder = plain_ladder(agreement, sidebar=options.sidebar)
     if options.json:
         # ASCII with escapes, so that no text of the agent can steer a terminal; JSON leaves DEL as it is.
-        document = json.dumps(agreement_json(agreement), indent=2, sort_keys=True, ensure_ascii=True)
+        found = {**agreement_json(agreement), "ladder": ladder_json(ladder)}
+        document = json.dumps(found, indent=2, sort_keys=True, ensure_ascii=True)
         print(document.replace("\x7f", "\\u007f"))
         return ExitCode.COMPLETED
     tables = Printer(make_console(sys.stdout))
     tables.show(agent_table(agreement, shlex.join(argv), seconds))
-    for table in agreement_tables(agreement):
+    for table in (*agreement_tables(agreement), ladder_table(ladder)):
         tables.show(table, blank_before=True)
     return ExitCode.COMPLETED

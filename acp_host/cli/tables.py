@@ -1,20 +1,22 @@
-"""What was agreed with an agent, laid out as tables of rich."""
+"""What was agreed with an agent, and what follows from it, laid out as tables of rich."""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.table import Table
 from rich.text import Text
 
 from acp_host.cli.agreed import CapabilityRow, auth_type, capability_rows, method_rows
+from acp_host.cli.ladder import in_default_policy
 from acp_host.cli.printer import plain
 from acp_host.protocol.negotiation import Agreement
+from acp_host.reminders import Step
 from acp_host.wire._model import UNSET, Unknown
 
-__all__ = ["agent_table", "agreement_tables", "offers_table"]
+__all__ = ["agent_table", "agreement_tables", "ladder_table", "offers_table"]
 
 _LONGEST_VALUE = 200
 
@@ -53,6 +55,15 @@ def offers_table(agreement: Agreement) -> Table:
     table = _table("What was agreed", "the agent offers", "this host offers")
     for row in itertools.zip_longest(agent, host, fillvalue=""):
         table.add_row(*map(plain, row))
+    return table
+
+
+def ladder_table(steps: Iterable[Step]) -> Table:
+    """Return the ways in which a reminder could get to the model."""
+    table = _table("How a reminder gets to the model", "rung", "available", "unasked", "why")
+    for step in steps:
+        unasked = in_default_policy(step.rung)
+        table.add_row(plain(step.rung), _yes_or_no(step.available), _yes_or_no(unasked), plain(step.reason))
     return table
 
 

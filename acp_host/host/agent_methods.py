@@ -126,17 +126,20 @@ class AgentMethods:
         mcp_servers: Sequence[McpServer] = (),
         system_prompt: SystemPrompt | None = None,
         meta: Mapping[str, Any] | None = None,
+        continues: Session | None = None,
         force: bool = False,
     ) -> Session:
         """Take up a conversation again, with its history replayed as updates (``session/load``).
 
-        Arguments and errors as for :meth:`new_session`. The replay belongs to no turn; most agents send it before they
-        answer, some after. A session that is open on this connection is closed first, where the agent offers that and
-        no turn is running; the :class:`~acp_host.host.session.Session` stays the same.
+        Arguments and errors as for :meth:`new_session`; ``continues`` is the session's object on an earlier connection,
+        whose reminders panel goes on: what was uncertain when that one ended is settled as far as it can be. The replay
+        belongs to no turn; most agents send it before they answer, some after. A session that is open on this
+        connection is closed first, where the agent offers that and no turn is running; the
+        :class:`~acp_host.host.session.Session` stays the same.
         """
         setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force)
         request = LoadSessionRequest(session_id=session_id, **setup.fields)
-        return await self._reopen("session/load", request, session_id, setup.roots, force)
+        return await self._reopen("session/load", request, session_id, setup.roots, continues, force)
 
     async def resume_session(
         self,
@@ -147,12 +150,13 @@ class AgentMethods:
         mcp_servers: Sequence[McpServer] = (),
         system_prompt: SystemPrompt | None = None,
         meta: Mapping[str, Any] | None = None,
+        continues: Session | None = None,
         force: bool = False,
     ) -> Session:
         """Take up a conversation again without a replay (``session/resume``); otherwise as :meth:`load_session`."""
         setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force)
         request = ResumeSessionRequest(session_id=session_id, **setup.fields)
-        return await self._reopen("session/resume", request, session_id, setup.roots, force)
+        return await self._reopen("session/resume", request, session_id, setup.roots, continues, force)
 
     async def fork_session(
         self,
@@ -340,7 +344,15 @@ class AgentMethods:
             )
         return opened[0]
 
-    async def _reopen(self, method: str, request: Any, session_id: str, roots: Sequence[str], force: bool) -> Session:
+    async def _reopen(
+        self,
+        method: str,
+        request: Any,
+        session_id: str,
+        roots: Sequence[str],
+        continues: Session | None,
+        force: bool,
+    ) -> Session:
         """Open a session whose id is known: it is there before the request, so that its replay has a place."""
         if not force:
             self._driver.protocol.agreement.require(method)
@@ -352,6 +364,8 @@ class AgentMethods:
             await self._let_go(session)
             session.cwd = roots[0]
             self._services.open_session(session_id, roots[0], roots[1:])
+        if continues is not None:
+            session.continue_from(continues)
         if method == "session/load":
             session.replay_begins()
         try:

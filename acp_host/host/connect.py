@@ -73,6 +73,7 @@ class connect:
         auth_terminal: offer to run the agent's command in a terminal the user sees, for its login.
         notices: offer to show notices; until an observer is connected they go to the logger ``acp_host.notices``.
         unstable: offer draft features: plan variants and subagents.
+        sidebar: a person sees the reminders panel, so that a reminder may be shown there when no agent takes it.
         client_info: name and version of the host program; ``None`` for this library's.
         start_timeouts: deadlines for the answer to ``initialize``.
         cancel_timeouts: deadlines for a cancelled turn.
@@ -105,6 +106,7 @@ class connect:
         auth_terminal: bool = False,
         notices: bool = True,
         unstable: bool = False,
+        sidebar: bool = False,
         client_info: Implementation | None = None,
         start_timeouts: StartTimeouts | None = None,
         cancel_timeouts: CancelTimeouts | None = None,
@@ -137,6 +139,7 @@ class connect:
             auth_terminal=auth_terminal,
             notices=notices,
             unstable=unstable,
+            sidebar=sidebar,
             memory=memory or MemoryPolicy(),
             quirks=quirks,
             max_message_size=max_message_size,

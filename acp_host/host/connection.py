@@ -30,6 +30,7 @@ from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, RequestHandler
 from acp_host.host.notices import NoticeRouter
+from acp_host.host.reminders import ReminderSettings
 from acp_host.host.scheduling import AsyncioScheduler, SystemClock
 from acp_host.host.services import ServiceHandlers, ServiceSet
 from acp_host.host.session import Opening, Session, SessionContext
@@ -40,6 +41,7 @@ from acp_host.protocol.events import CancelRequested, Ended, NotificationReceive
 from acp_host.protocol.host_protocol import HostEvent, HostProtocol
 from acp_host.protocol.negotiation import Agreement, Registered, client_capabilities
 from acp_host.quirks import QUIRKS, Quirk, QuirkKind
+from acp_host.reminders import WireRung
 from acp_host.state.memory import MemoryPolicy
 from acp_host.transports import Transport
 from acp_host.wire._model import UNSET
@@ -66,6 +68,7 @@ class ConnectionOptions:
         auth_terminal: offer to run the agent's command in a visible terminal for its login.
         notices: offer to show notices.
         unstable: offer draft features: plan variants and subagents.
+        sidebar: a person sees the reminders panel.
         memory: how much of the transcripts is kept.
         quirks: the table of quirks in force.
         max_message_size: longest message that is read, in bytes.
@@ -77,6 +80,7 @@ class ConnectionOptions:
     auth_terminal: bool = False
     notices: bool = True
     unstable: bool = False
+    sidebar: bool = False
     memory: MemoryPolicy = field(factory=MemoryPolicy)
     quirks: tuple[Quirk, ...] = QUIRKS
     max_message_size: int = MAX_MESSAGE_SIZE
@@ -115,12 +119,16 @@ class HostConnection(AgentMethods):
         self._closing: asyncio.Task[None] | None = None
         self._driver = Driver(transport, self._make_protocol(), self._sessions.receive, self._receive)
         self._incoming.attach(self._driver, self._sessions)
+        info = options.client_info
+        self._reminders = ReminderSettings(host=info.title or info.name, sidebar=options.sidebar)
         self._session_context = SessionContext(
             driver=self._driver,
             incoming=self._incoming,
             report=self.diagnostics.add,
             notices=self._notices,
             scheduler=self._scheduler,
+            clock=SystemClock(),
+            reminders=self._reminders,
             memory=options.memory,
             cancel_timeouts=options.cancel_timeouts,
             after_cancel=self._after_cancel,
@@ -206,6 +214,14 @@ class HostConnection(AgentMethods):
         if method == "session/update":
             raise InvalidInput("session/update goes to its session; use Session.on_update")
         self._notification_handlers[method] = handler
+
+    def register_rung(self, rung: WireRung) -> None:
+        """Add a way to deliver reminders, for policies to name; one of the same name is replaced.
+
+        Args:
+            rung: see :class:`~acp_host.reminders.rungs.WireRung`.
+        """
+        self._reminders.rungs[rung.name] = rung
 
     # --- life -------------------------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from acp_host.wire.elicitation import (
     ElicitationFormMode,
     ElicitationUrlMode,
 )
-from acp_host.wire.files import ReadTextFileResponse
+from acp_host.wire.files import ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse
 from acp_host.wire.permission import RequestPermissionRequest, RequestPermissionResponse
 
 __all__ = ["ElicitationHandlers", "ServiceSet"]
@@ -135,7 +135,7 @@ class ServiceHandlers:
         if files is not None and files.can_read:
             incoming.serve("fs/read_text_file", self._in_session(self._read_text_file))
         if files is not None and files.can_write:
-            incoming.serve("fs/write_text_file", self._in_session(files.write_text_file))
+            incoming.serve("fs/write_text_file", self._in_session(self._write_text_file))
         if terminals is not None:
             incoming.serve("terminal/create", self._in_session(terminals.create))
             incoming.serve("terminal/output", self._in_session(terminals.output))
@@ -172,6 +172,15 @@ class ServiceHandlers:
             if self._missing_file_reads_empty():
                 return ReadTextFileResponse("")
             raise
+
+    async def _write_text_file(self, params: WriteTextFileRequest) -> WriteTextFileResponse:
+        assert self._services.files is not None
+        session = await self._known_session(params.session_id)
+        session.file_written(params.path)  # whoever watches the disk may see it before the write has returned
+        try:
+            return await self._services.files.write_text_file(params)
+        finally:
+            session.file_written(params.path)
 
     async def _request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
         try:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.errors import ConnectionClosed, InvalidInput, InvalidState
@@ -14,15 +15,21 @@ from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, OpenRequest
 from acp_host.host.notices import NoticeRouter
 from acp_host.host.prompt_content import PromptPart, content_blocks
+from acp_host.host.reminders import ReminderContext, ReminderSettings, SessionReminders, ShownReminder
 from acp_host.host.replay import ReplayWindow
 from acp_host.host.turn import PromptToSend, Turn
 from acp_host.host.turn_queue import CancelTimeouts, TurnQueue
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
+from acp_host.reminders import Reminder, ReminderPolicy, ReminderReceipt, Step
+from acp_host.reminders.model import reminder_of
 from acp_host.state import events
-from acp_host.state.clock import Scheduler
+from acp_host.state.clock import Clock, Scheduler
 from acp_host.state.memory import MemoryPolicy
+from acp_host.state.reminder_entry import ReminderEntry
+from acp_host.state.reminders import RemindersPanel
 from acp_host.state.session_state import SessionState
-from acp_host.translate.v1 import opened, translate
+from acp_host.translate.reminders import PendingInjections
+from acp_host.translate.v1 import PLAIN, opened, translate
 from acp_host.wire._model import UNSET
 from acp_host.wire.config_options import (
     SetSessionConfigOptionRequest,
@@ -61,6 +68,8 @@ class SessionContext:
         report: takes diagnostics.
         notices: makes the sessions' notice centers and brings them their notices.
         scheduler: decides when observers of the state are called.
+        clock: says when something happened.
+        reminders: what they share about reminders.
         memory: how much of a transcript is kept.
         cancel_timeouts: how long a cancelled turn may take to end.
         after_cancel: called with the session's id when a cancelled turn is over.
@@ -71,6 +80,8 @@ class SessionContext:
     report: Callable[[Diagnostic], None]
     notices: NoticeRouter
     scheduler: Scheduler
+    clock: Clock
+    reminders: ReminderSettings
     memory: MemoryPolicy
     cancel_timeouts: CancelTimeouts
     after_cancel: Callable[[str], None]
@@ -96,11 +107,19 @@ class Session:
         self._notice_router = context.notices
         self._driver = context.driver
         self._report = throttled(context.report)
+        self._reminder_context = ReminderContext(
+            driver=context.driver, settings=context.reminders, report=self._report_reminder
+        )
+        self._reminders = SessionReminders(
+            session_id, self._reminder_context, context.scheduler, context.clock, self._report_observer
+        )
+        self._continues = False
         self._turns = TurnQueue(
             session_id,
             driver=context.driver,
             incoming=context.incoming,
             timeouts=context.cancel_timeouts,
+            reminders=self._reminders,
             apply=self.state.apply,
             report=context.report,
             after_cancel=context.after_cancel,
@@ -111,6 +130,7 @@ class Session:
         self._closed = False
         self._between_turns = UpdateBuffer()
         self._observers: list[Callable[[SessionUpdate], None]] = []
+        self._write_observers: list[Callable[[str], None]] = []
 
     # --- turns ------------------------------------------------------------------------------------------------------
 
@@ -164,6 +184,61 @@ class Session:
         for turn in (*self._turns.waiting, *([self._turns.current] if self._turns.current else [])):
             turn.cancel()
 
+    # --- reminders --------------------------------------------------------------------------------------------------
+
+    @property
+    def reminders(self) -> RemindersPanel:
+        """The reminders of the session, the host's and the agent's own; reactive."""
+        return self._reminders.panel
+
+    async def remind(
+        self, body: str | Reminder, *, policy: ReminderPolicy | None = None, **fields: Any
+    ) -> ReminderReceipt:
+        """Tell the model something that the user did not type, and wait until it has come to rest.
+
+        It goes by the best way that the agent has and the policy allows, see
+        :class:`~acp_host.state.reminder_entry.Rung`. While a turn runs, some agents answer only behind it; use
+        :meth:`remind_soon` not to wait. A task cancelled while it waits withdraws the request.
+
+        Args:
+            body: the text, or a :class:`~acp_host.reminders.model.Reminder`.
+            policy: how it may travel; ``None`` for the default.
+            fields: further fields of the reminder, e.g. ``dedupe_key="tests"``.
+
+        Raises:
+            ReminderInvalid: a field is wrong.
+            ReminderNotDelivered: the rung that the policy requires did not take it.
+            RequestFailed: the reminder itself is wrong for the agent, the session is gone, or the user has to log in.
+            ConnectionClosed: the connection has ended.
+            InvalidState: the session was closed.
+        """
+        reminder = self._reminder(body, fields)
+        return await self._reminders.remind(reminder, policy)
+
+    def remind_soon(
+        self, body: str | Reminder, *, policy: ReminderPolicy | None = None, **fields: Any
+    ) -> ReminderEntry:
+        """Like :meth:`remind`, without waiting: the entry is returned at once, and :attr:`reminders` shows the rest."""
+        return self._reminders.remind_soon(self._reminder(body, fields), policy)
+
+    def plan_reminder(self, body: str | Reminder, *, policy: ReminderPolicy | None = None, **fields: Any) -> list[Step]:
+        """Return the rungs that :meth:`remind` would try, in order, with the reasons; nothing is sent."""
+        return self._reminders.plan(reminder_of(body, fields), policy)
+
+    async def pending_injections(self) -> PendingInjections:
+        """Ask the agent which reminders it still holds (``session/pending_injections``), and settle the panel by it.
+
+        Raises:
+            RequestFailed: the agent does not have the method, or refused.
+        """
+        return await self._reminders.reconcile()
+
+    def _reminder(self, body: str | Reminder, fields: Mapping[str, Any]) -> Reminder:
+        reminder = reminder_of(body, fields)
+        if self._closed:
+            raise InvalidState(f"session {self.id} was closed; load or resume it to go on with it")
+        return reminder
+
     # --- updates outside of turns -----------------------------------------------------------------------------------
 
     async def next_update_between_turns(self) -> SessionUpdate | UpdatesSkipped:
@@ -190,6 +265,14 @@ class Session:
         """
         self._observers.append(observer)
         return lambda: self._observers.remove(observer) if observer in self._observers else None
+
+    def on_file_written(self, observer: Callable[[str], None]) -> Callable[[], None]:
+        """Call ``observer`` with the path of each file that the agent writes through this host, as it says it.
+
+        It is called before the write and after it; otherwise as :meth:`on_update`.
+        """
+        self._write_observers.append(observer)
+        return lambda: self._write_observers.remove(observer) if observer in self._write_observers else None
 
     # --- requests about this session --------------------------------------------------------------------------------
 
@@ -246,20 +329,69 @@ class Session:
 
     def receive(self, notification: SessionNotification) -> None:
         """Take an update of this session."""
-        update = notification.update
-        event = translate(update)
-        if event is not None:
-            self.state.apply(event)
-        elif update.__class__ is Notice:
-            self._notice_router.receive(self.id, update, self.notices, during_replay=self.state.is_replaying)
+        update: Any = notification.update
+        try:
+            translator = PLAIN.get(update.__class__)
+            if translator is None or update.meta is not UNSET or self._reminders.is_listening:
+                self._receive_special(update)
+            else:
+                event = translator(update)
+                if event is not None:
+                    self.state.apply(event)
+        except Exception as error:  # a fault of this library must not cost the session more than this update
+            self._report_unfolded(update, error)
         if not self._turns.receive(update):
             self._between_turns.push(update)
         if self._observers:
             self._tell_observers(update)
 
+    def _receive_special(self, update: SessionUpdate) -> None:
+        """Take an update that may be about reminders, or is no event of the conversation."""
+        if self._take_reminders(update):
+            return
+        event = translate(update)
+        if event is not None:
+            self.state.apply(event)
+        elif isinstance(update, Notice):
+            self._notice_router.receive(self.id, update, self.notices, during_replay=self.state.is_replaying)
+
+    def _report_unfolded(self, update: SessionUpdate, error: Exception) -> None:
+        text = f"an update ({type(update).__name__}) was not folded into the state: {type(error).__name__}: {error}"
+        trace = "".join(traceback.format_exception(error, limit=-5))
+        kind = DiagnosticKind.HANDLER_FAILED
+        self._report(Diagnostic(kind, text, method="session/update", session_id=self.id, data=trace))
+
+    def file_written(self, path: str) -> None:
+        """Learn that the agent writes a file through this host."""
+        for observer in tuple(self._write_observers):
+            try:
+                observer(path)
+            except Exception as error:
+                self._report_observer(observer, error)
+
+    def _take_reminders(self, update: SessionUpdate) -> bool:
+        """Take what an update says about reminders; tell whether the state has been told of the update thereby."""
+        parts = self._reminders.receive(update, replayed=self.state.is_replaying)
+        for part in parts or ():
+            if part is update:
+                return False  # it comes last, and is what it is
+            if isinstance(part, ShownReminder):
+                self.state.apply(events.ReminderShown(part.id, part.body))
+            elif (event := translate(part)) is not None:
+                self.state.apply(event)
+        return parts is not None
+
+    def continue_from(self, earlier: Session) -> None:
+        """Take over what outlives a connection from the session's object on an earlier one."""
+        if earlier is not self:
+            self._continues = True
+            self._reminders = self._turns.reminders = earlier._reminders
+            self._reminders.reattach(self._reminder_context)
+
     def replay_begins(self) -> None:
         """Learn that the history of the session is being asked for."""
         self._replay = ReplayWindow(self.state, self._scheduler)
+        self._reminders.replay_begins()
 
     def opened(self, opening: Opening) -> None:
         """Take the agent's answer to the request that opened the session."""
@@ -267,6 +399,9 @@ class Session:
         self.state.apply(opened(opening))
         if self._replay is not None:
             self._replay.answered()
+        if self._continues:
+            self._continues = False
+            self._reminders.reopened()
 
     def request_begins(self, request: OpenRequest) -> None:
         """Learn that the agent asks for something that may concern this session."""
@@ -289,6 +424,7 @@ class Session:
         self._turns.stop()
         self._turns.drop(ConnectionClosed("the prompt was not sent: the connection has ended"))
         self._between_turns.close()
+        self._reminders.connection_lost()
         self.state.apply(events.HealthChanged(status, detail))
 
     def close(self) -> None:
@@ -304,6 +440,9 @@ class Session:
                 observer(update)
             except Exception as error:
                 self._report_observer(observer, error)
+
+    def _report_reminder(self, diagnostic: Diagnostic) -> None:
+        self._report(evolve(diagnostic, session_id=self.id))
 
     def _report_observer(self, observer: Callable[..., Any], error: Exception) -> None:
         text = f"an observer of the session failed: {type(error).__name__}: {error}"

@@ -18,6 +18,7 @@ from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, MalformedResponse
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, OpenRequest
+from acp_host.host.reminders import SessionReminders
 from acp_host.host.turn import Turn
 from acp_host.state import events
 from acp_host.wire._model import UNSET
@@ -47,12 +48,14 @@ class TurnQueue:
     Attributes:
         current: the turn on the wire, or ``None``.
         prompt_id: id of the newest prompt request; ``None`` before the first.
+        reminders: see below.
 
     Args:
         session_id: whose turns they are.
         driver: sends the prompts.
         incoming: the agent's open requests.
         timeouts: how long a cancelled turn may take.
+        reminders: leads prompts with reminders, and is told what becomes of them.
         apply: takes what happens, for the state model.
         report: takes diagnostics.
         after_cancel: called when a cancelled turn is over.
@@ -65,6 +68,7 @@ class TurnQueue:
         driver: Driver,
         incoming: IncomingRequests,
         timeouts: CancelTimeouts,
+        reminders: SessionReminders,
         apply: Callable[[events.SessionEvent], None],
         report: Callable[[Diagnostic], None],
         after_cancel: Callable[[str], None],
@@ -74,6 +78,7 @@ class TurnQueue:
         self._session_id = session_id
         self._driver = driver
         self._incoming = incoming
+        self.reminders = reminders
         self._timeouts = timeouts
         self._apply = apply
         self._report = report
@@ -121,14 +126,17 @@ class TurnQueue:
         """Send the next turn if none is on the wire."""
         while self.current is None and self._queue:
             turn = self._queue.popleft()
-            blocks = turn.prompt.blocks
+            leading = self.reminders.lead_prompt()
+            blocks = (*(reminder.block for reminder in leading), *turn.prompt.blocks)
             params = PromptRequest(self._session_id, blocks, turn.prompt.meta or UNSET)
             self.current = turn
-            self._apply(events.TurnStarted(turn.number, blocks, blocks))
+            for reminder in leading:
+                self._apply(events.ReminderShown(reminder.id, reminder.body))
+            self._apply(events.TurnStarted(turn.number, turn.prompt.blocks, blocks))
             try:
                 self.prompt_id = self._driver.send("session/prompt", params, functools.partial(self._ended, turn))
             except AcpError as error:
-                self._leave(turn)
+                self._leave(turn, error)
                 turn.fail(error)
                 self._tell_end(turn)
             else:
@@ -137,7 +145,7 @@ class TurnQueue:
     def _ended(self, turn: Turn, end: Any) -> None:
         if turn is not self.current:
             return
-        self._leave(turn)
+        self._leave(turn, end)
         if not isinstance(end, AcpError):
             turn.finish(end)
         elif turn.cancel_requested and not self._driver.protocol.ended:
@@ -154,9 +162,10 @@ class TurnQueue:
         # Not at once: what arrived in one piece with the answer cannot be about a prompt that was not sent yet.
         asyncio.get_running_loop().call_soon(self.send_next)
 
-    def _leave(self, turn: Turn) -> None:
+    def _leave(self, turn: Turn, end: Any) -> None:
         self._stop_timer()
         self.current = None
+        self.reminders.turn_over(end)
         if turn.cancel_requested:
             self._after_cancel(self._session_id)
 
@@ -208,7 +217,7 @@ class TurnQueue:
         turn = self.current
         if turn is not None:
             self._driver.forget(self.prompt_id)
-            self._leave(turn)
+            self._leave(turn, None)
             turn.finish_cancelled()
             self._tell_end(turn)
             self.send_next()

@@ -164,6 +164,11 @@ class Delivery:
         self.panel.apply(event)
         self._ladder.listed()
 
+    def listed_in_part(self, event: events.RemindersListed) -> None:
+        """Take a list that is not whole: what is on it is settled, and nothing else."""
+        self.panel.apply(event)
+        self._ladder.look()
+
     # --- prompts and turns ------------------------------------------------------------------------------------------
 
     @property

@@ -32,9 +32,9 @@ class PartsBuilder:
         # Text and nothing else can be joined with its neighbours.
         if (
             content.__class__ is TextContent
-            and not content.annotations
-            and not content.meta
             and content.extra is NO_EXTRA
+            and (content.annotations is UNSET or not content.annotations)
+            and (content.meta is UNSET or not content.meta)
         ):
             if self._text is None:
                 self._text = TextBuilder()
@@ -87,7 +87,7 @@ class MessageBuilder:
         )
 
 
-_SAID = ("title", "name", "kind", "status", "content", "locations", "raw_input", "raw_output", "meta")
+_SAID = ("title", "name", "kind", "status", "content", "locations", "raw_input", "raw_output")
 _LISTS = ("content", "locations")
 _said_in = operator.attrgetter(*_SAID)
 
@@ -95,7 +95,7 @@ _said_in = operator.attrgetter(*_SAID)
 class ToolCallBuilder:
     """A tool call that may still be told more about."""
 
-    __slots__ = ("_shell", "extra", "position", "provisional", "unfinished", *_SAID)
+    __slots__ = ("_shell", "extra", "meta", "position", "provisional", "unfinished", *_SAID)
 
     status: str | None
 
@@ -103,6 +103,7 @@ class ToolCallBuilder:
         self.position = shell.position
         self.provisional = shell.provisional
         self.unfinished = shell.unfinished
+        self.meta = shell.meta
         self.extra = shell.extra
         for name in _SAID:
             setattr(self, name, getattr(shell, name))
@@ -116,6 +117,8 @@ class ToolCallBuilder:
         for name, value in zip(_SAID, _said_in(report), strict=True):
             if value is not UNSET and value is not None and (value or not announced or name not in _LISTS):
                 setattr(self, name, value)
+        if report.meta:
+            self.meta = {**self.meta, **report.meta}
         if report.extra:
             self.extra = {**self.extra, **report.extra}
         if announced:
@@ -144,6 +147,7 @@ class ToolCallBuilder:
             tool_call_id=shell.tool_call_id,
             provisional=self.provisional,
             unfinished=self.unfinished,
+            meta=self.meta,
             extra=self.extra,
             turn=shell.turn,
             replayed=shell.replayed,

@@ -116,8 +116,8 @@ class ToolCallEntry:
         raw_output: what it returned, as sent.
         provisional: no ``tool_call`` announced it: it is known from an update or a permission request only.
         unfinished: its turn is over and the agent never said that it ended.
-        meta: ``_meta`` as last sent; empty if none.
-        extra: what the agent says about it in properties that this version does not know.
+        meta: each member of ``_meta`` as last sent; empty if there was none.
+        extra: likewise for properties that this version does not know.
         turn: number of its turn; ``None`` between turns.
         replayed: it came from a replay.
     """

@@ -32,6 +32,7 @@ _ESCAPED = re.compile(rf"{_LINE_START}\\(?P<line>\\*+{_MARKING})", re.IGNORECASE
 _OPENING = re.compile(r"\[context from (?P<host>[^\n]*?), not typed by the user · (?P<id>[^\s\]]+)\][ \t]*+\r?\n")
 _OPENING_LINE = re.compile(f"^{_OPENING.pattern}", re.MULTILINE)
 _CLOSING = re.compile(r"^\[end of context (?P<id>[^\s\]]+)\]", re.MULTILINE)
+_BEGINS = "[context from "
 _UNNAMEABLE = re.compile(rf"[\[\]\x00-\x1f\x7f{_BREAKS}]+")
 _LONGEST_NAME = 80
 
@@ -99,6 +100,18 @@ class Marker:
             position = at = ends[nearest] + len(f"[end of context {opening['id']}]")
         _add_own(pieces, text[position:])
         return pieces
+
+    def unfinished(self, text: str) -> int:
+        """Return where a marked piece begins that may only be half there, or the text's length: for streamed text."""
+        at = 0
+        while (opening := _OPENING_LINE.search(text, at)) is not None:
+            closing = text.find(f"\n[end of context {opening['id']}]", opening.end() - 1)
+            if closing < 0:
+                return opening.start()
+            at = closing + 1
+        last_line = text.rfind("\n") + 1
+        begins = text[last_line : last_line + len(_BEGINS)]
+        return last_line if begins and _BEGINS.startswith(begins) else len(text)
 
 
 MARKER = Marker()

@@ -71,7 +71,7 @@ class SessionState(Observable[SessionSnapshot]):
         self._config_options: tuple[SessionConfigOption, ...] = ()
         self._info = SessionInfo()
         self._usage = ContextUsage()
-        self._subagents: Mapping[str, SubagentUpdate] = {}
+        self._subagents: Mapping[str, SubagentUpdate] = NO_EXTRA
         self._questions: tuple[Question, ...] = ()
         self._turn = TurnState()
         self._health = Health()

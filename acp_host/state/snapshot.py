@@ -207,9 +207,9 @@ class SessionSnapshot:
     config_options: tuple[SessionConfigOption, ...] = ()
     info: SessionInfo = field(factory=SessionInfo)
     usage: ContextUsage = field(factory=ContextUsage)
-    subagents: Mapping[str, SubagentUpdate] = field(factory=dict)
+    subagents: Mapping[str, SubagentUpdate] = NO_EXTRA
     questions: tuple[Question, ...] = ()
-    terminals: Mapping[str, TerminalView] = field(factory=dict)
+    terminals: Mapping[str, TerminalView] = NO_EXTRA
     turn: TurnState = field(factory=TurnState)
     health: Health = field(factory=Health)
     reminders: Any = None

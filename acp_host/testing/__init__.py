@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from acp_host.testing.agent_session import AgentSession
     from acp_host.testing.agent_side import AgentSide
     from acp_host.testing.agent_turn import AgentTurn, CommandResult, TurnCancelled
-    from acp_host.testing.builtin_script import builtin_script
     from acp_host.testing.reference import ReferenceAgent
+    from acp_host.testing.script_language import builtin_script
     from acp_host.testing.scripted import ScriptedAgent
     from acp_host.transports import memory_pair
 
@@ -42,7 +42,7 @@ _HOME_OF = {
     "ReferenceAgent": "acp_host.testing.reference",
     "ScriptedAgent": "acp_host.testing.scripted",
     "TurnCancelled": "acp_host.testing.agent_turn",
-    "builtin_script": "acp_host.testing.builtin_script",
+    "builtin_script": "acp_host.testing.script_language",
     "memory_pair": "acp_host.transports",
 }
 

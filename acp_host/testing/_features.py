@@ -8,6 +8,8 @@ from typing import Any
 from attrs import frozen
 
 from acp_host.errors import InvalidInput
+from acp_host.state.reminder_entry import ReminderMode
+from acp_host.testing._reminder_wire import PROPAGATE, ROLE_HINTS
 from acp_host.wire._model import UNSET
 from acp_host.wire.capabilities import (
     AgentAuthCapabilities,
@@ -43,10 +45,12 @@ class Feature:
     Attributes:
         methods: the wire methods that come with it.
         stable: whether it is in the stable schema.
+        asked_for: whether it is offered only where it is asked for.
     """
 
     methods: tuple[str, ...] = ()
     stable: bool = True
+    asked_for: bool = False
 
 
 FEATURES: Mapping[str, Feature] = {
@@ -67,20 +71,40 @@ FEATURES: Mapping[str, Feature] = {
     "title": Feature(("session/set_title",), stable=False),
     "authStatus": Feature(("auth/status",), stable=False),
     "providers": Feature(("providers/list", "providers/set", "providers/disable"), stable=False),
+    # Reminders as in the RFC, or as Harn has them; what the second line names goes with either.
+    "reminders": Feature(("session/inject_reminder",), stable=False),
+    "reminder_updates": Feature(stable=False),
+    "reminder_queue": Feature(("session/pending_injections", "session/revoke_reminder"), stable=False),
+    "harn_reminders": Feature(("session/remind",), stable=False, asked_for=True),
+    "harn_decorations": Feature(stable=False, asked_for=True),
+    "harn_no_bridge": Feature(stable=False, asked_for=True),
+    "harn_old": Feature(stable=False, asked_for=True),
 }
 """Everything optional by the word that its capability has on the wire, or one like it."""
 
+_OF_REMINDERS = frozenset({"reminder_updates", "reminder_queue"})
 
-def chosen_features(*, unstable: bool, without: Collection[str]) -> frozenset[str]:
+
+def chosen_features(*, unstable: bool, without: Collection[str], also: Collection[str] = ()) -> frozenset[str]:
     """Return the features that are offered.
 
+    Args:
+        unstable: offer drafts.
+        without: features to leave out.
+        also: features to offer that are offered only where they are asked for.
+
     Raises:
-        InvalidInput: ``without`` names something that is none.
+        InvalidInput: ``without`` or ``also`` names something that is none.
     """
-    unknown = sorted(set(without) - FEATURES.keys())
+    unknown = sorted({*without, *also} - FEATURES.keys())
     if unknown:
         raise InvalidInput(f"{', '.join(unknown)}: no feature of the reference agent; it has {', '.join(FEATURES)}")
-    return frozenset(name for name, feature in FEATURES.items() if name not in without and (unstable or feature.stable))
+    chosen = {
+        name
+        for name, feature in FEATURES.items()
+        if name in also or (name not in without and not feature.asked_for and (unstable or feature.stable))
+    }
+    return frozenset(chosen if chosen & {"reminders", "harn_reminders"} else chosen - _OF_REMINDERS)
 
 
 def agent_capabilities(features: frozenset[str]) -> AgentCapabilities:
@@ -111,7 +135,27 @@ def agent_capabilities(features: frozenset[str]) -> AgentCapabilities:
             logout=LogoutCapabilities() if has("logout") else UNSET,
         ),
         providers=ProvidersCapabilities() if has("providers") else UNSET,
+        meta={"harn": {"sessionUpdateExtensions": ["reminder_emitted"]}} if has("harn_reminders") else UNSET,
+        extra=_reminder_capabilities(features),
     )
+
+
+def _reminder_capabilities(features: frozenset[str]) -> Mapping[str, Any]:
+    """Return the members of the capabilities that the schema does not know: the RFC's, and Harn's of newer builds."""
+    capabilities: dict[str, Any] = {}
+    if "reminders" in features:
+        emit = "reminder_updates" in features
+        capabilities["reminders"] = {
+            "inject": True,
+            "emit": emit,
+            "propagate": list(PROPAGATE),
+            "roleHints": list(ROLE_HINTS),
+        }
+    if "harn_reminders" in features and "harn_old" not in features:
+        queue = "reminder_queue" in features
+        pending = {"list": queue, "revoke": queue}
+        capabilities["session"] = {"remind": {"modes": [str(mode) for mode in ReminderMode], "pending": pending}}
+    return capabilities
 
 
 def offered(client: ClientCapabilities, capability: str) -> bool:

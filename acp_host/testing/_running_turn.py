@@ -60,4 +60,5 @@ class RunningTurn:
             raise
 
     async def _call(self) -> str | None:
+        self._turn.ask_model()
         return await self._script(self._turn)

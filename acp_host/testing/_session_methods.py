@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import functools
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,7 @@ class SessionMethods:
     def load(self, request: LoadSessionRequest) -> LoadSessionResponse:
         """Open a session and replay its history before the answer."""
         session = self._reopen(request)
-        for update in session.replay():
+        for update in session.replay(marked="harn_reminders" in self._agent.features):
             self._connection.side.update(session.id, update)
         return LoadSessionResponse(**self._settings(session))
 
@@ -95,6 +96,7 @@ class SessionMethods:
         self._check(request)
         session = self._add(request)
         session.history = list(origin.history)
+        session.shelf = origin.shelf.inherited(origin.id, functools.partial(self._agent.number, "reminder"))
         session.settings = copy.copy(origin.settings)
         session.tokens = origin.tokens
         session.title = origin.title

@@ -20,25 +20,38 @@ from acp_host.wire.tool_calls import (
 )
 from acp_host.wire.updates import SessionUpdate
 
-__all__ = ["ToolCallInProgress"]
+__all__ = ["ToolCallInProgress", "ToolCallSkipped"]
+
+
+class ToolCallSkipped(Exception):
+    """A tool call does not begin, because the model is to see something first. Scripts let it pass: the block ends."""
 
 
 class ToolCallInProgress:
     """A tool call as an ``async with`` block: announced at its beginning, ``completed`` at its end.
 
-    It is ``failed`` if the block raises, which the exception survives, or after :meth:`fail`. Made by
-    :meth:`~acp_host.testing.agent_turn.AgentTurn.tool_call`.
+    It is ``failed`` if the block raises, which the exception survives, or after :meth:`fail`. Where a reminder that
+    interrupts waits when it is to :meth:`start`, the rest of the block is skipped, and nothing more is told of the
+    call. After the block the model is asked again. Made by :meth:`~acp_host.testing.agent_turn.AgentTurn.tool_call`.
 
     Attributes:
         id: its id.
         kind: its kind.
     """
 
-    def __init__(self, announcement: ToolCall, send: Callable[[SessionUpdate], None]) -> None:
+    def __init__(
+        self,
+        announcement: ToolCall,
+        send: Callable[[SessionUpdate], None],
+        is_interrupted: Callable[[], bool],
+        ask_model: Callable[[], object],
+    ) -> None:
         self.id = announcement.tool_call_id
         self.kind = announcement.kind or "other"
         self._announcement = announcement
         self._send = send
+        self._is_interrupted = is_interrupted
+        self._ask_model = ask_model
         self._content: list[ToolCallContent] = []
         self._failed = False
 
@@ -48,16 +61,22 @@ class ToolCallInProgress:
 
     async def __aexit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if isinstance(exc, Exception):
-            self.fail(str(exc))
-        if exc is not None or self._failed:
-            self.update(status=ToolCallStatus.FAILED)
-        else:
-            self.update(status=ToolCallStatus.COMPLETED)
+    ) -> bool:
+        skipped = isinstance(exc, ToolCallSkipped)
+        if not skipped:
+            self._tell_end(exc)
+        if skipped or exc is None:
+            self._ask_model()
+        return skipped
 
     def start(self) -> None:
-        """Say that the work has begun: the input is known, and the user has allowed it."""
+        """Say that the work has begun: the input is known, and the user has allowed it.
+
+        Raises:
+            ToolCallSkipped: a reminder interrupts; the block swallows this.
+        """
+        if self._is_interrupted():
+            raise ToolCallSkipped
         self.update(status=ToolCallStatus.IN_PROGRESS)
 
     def show(self, *content: str | Diff | Terminal) -> None:
@@ -73,6 +92,12 @@ class ToolCallInProgress:
     def update(self, **changes: Any) -> None:
         """Change attributes of the call; see :class:`~acp_host.wire.tool_calls.ToolCallUpdate`."""
         self._send(ToolCallUpdate(self.id, **changes))
+
+    def _tell_end(self, exc: BaseException | None) -> None:
+        if isinstance(exc, Exception):
+            self.fail(str(exc))
+        failed = exc is not None or self._failed
+        self.update(status=ToolCallStatus.FAILED if failed else ToolCallStatus.COMPLETED)
 
     def described(self) -> ToolCallUpdate:
         """Return the whole call as an update, for a permission request."""

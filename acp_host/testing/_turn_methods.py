@@ -63,8 +63,13 @@ class TurnMethods:
             self._check_block(block)
         agent = self._agent
         context = TurnContext(
-            side=self._connection.side, client=self._connection.client, number=agent.number, delay=agent.delay
+            side=self._connection.side,
+            client=self._connection.client,
+            desk=self._connection.desk,
+            number=agent.number,
+            delay=agent.delay,
         )
+        session.turns += 1
         turn = AgentTurn(session, request.prompt, context)
         session.turn = RunningTurn(turn, agent.script)
         session.updated_at = agent.now()
@@ -77,6 +82,7 @@ class TurnMethods:
             reason = await running.run()
         finally:
             session.turn = None
+            self._connection.desk.turn_ended(session)
             usage = turn.usage()
         return PromptResponse(reason, usage=usage if self._agent.unstable else UNSET)
 

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from attrs import frozen
 
 from acp_host.errors import NotSupported
+from acp_host.state.reminder_marker import MARKER, MarkedText
 from acp_host.testing._features import offered
+from acp_host.testing._reminder_desk import ReminderDesk
 from acp_host.testing.agent_session import SWITCHES, AgentSession
 from acp_host.testing.agent_side import AgentSide
 from acp_host.wire._model import UNSET
@@ -33,12 +35,14 @@ class TurnContext:
     Attributes:
         side: the way to the host.
         client: what the host offers.
+        desk: the reminders of the sessions.
         number: makes the next id out of a word.
         delay: seconds between two chunks of a message.
     """
 
     side: AgentSide
     client: ClientCapabilities
+    desk: ReminderDesk
     number: Callable[[str], str]
     delay: float
 
@@ -74,6 +78,8 @@ class Voice:
         session: the session.
         prompt: what the user sent.
         text: the text blocks of it, each on lines of its own.
+        typed: the same, without the reminders that the host has marked as such.
+        marked: those reminders.
         client: what the host offers.
     """
 
@@ -81,6 +87,9 @@ class Voice:
         self.session = session
         self.prompt = prompt
         self.text = "\n".join(block.text for block in prompt if isinstance(block, TextContent))
+        pieces = MARKER.split(self.text)
+        self.typed = "\n".join(piece.text for piece in pieces if piece.reminder_id is None)
+        self.marked: tuple[MarkedText, ...] = tuple(piece for piece in pieces if piece.reminder_id is not None)
         self.client = context.client
         self._context = context
         self._read, self._written, self._thought = tokens(self.text), 0, 0
@@ -131,14 +140,12 @@ class Voice:
         used = self.session.tokens + self._total()
         self.send(UsageUpdate(used, _CONTEXT_SIZE, cost=Cost(round(used * 1e-5, 5), "USD")), keep=False)
 
-    def notice(self, severity: str, title: str, description: str | None = None) -> None:
-        """Put a notice before the user.
-
-        Raises:
-            NotSupported: the host shows none.
-        """
-        self._require("clientCapabilities.session.notices", "session/update")
-        self.send(Notice(severity, title, UNSET if description is None else description), keep=False)
+    async def notice(self, severity: str, title: str, description: str | None = None) -> None:
+        """Put a notice before the user; where the host shows none, say it as a message."""
+        if self.offers("clientCapabilities.session.notices"):
+            self.send(Notice(severity, title, UNSET if description is None else description), keep=False)
+        else:
+            await self.say(f"{severity}: {title}\n" if description is None else f"{severity}: {title}\n{description}\n")
 
     def send(self, update: SessionUpdate, *, keep: bool = True) -> None:
         """Send any update; ``keep`` puts it into the history that ``session/load`` replays."""

@@ -21,6 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         script=load_function(options.script) if options.script else None,
         unstable=not options.stable,
         without=options.without,
+        also=options.also,
         require_auth=options.require_auth,
         page_size=options.page_size,
         delay=options.delay,
@@ -42,6 +43,15 @@ def _parser() -> argparse.ArgumentParser:
         choices=FEATURES,
         metavar="FEATURE",
         help=f"one of {', '.join(FEATURES)}",
+    )
+    asked_for = [name for name, feature in FEATURES.items() if feature.asked_for]
+    parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        choices=asked_for,
+        metavar="FEATURE",
+        help=f"one of {', '.join(asked_for)}",
     )
     parser.add_argument("--require-auth", action="store_true", help="open no session before a login")
     parser.add_argument("--page-size", type=int, default=50, metavar="N", help="sessions on a page of session/list")

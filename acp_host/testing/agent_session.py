@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field
 
 from acp_host.errors import InvalidParams
+from acp_host.testing._reminder_shelf import ReminderShelf
 from acp_host.wire._model import UNSET, evolve
 from acp_host.wire.config_options import (
     ConfigOptionUpdate,
@@ -24,7 +25,7 @@ from acp_host.wire.content import TextContent
 from acp_host.wire.ids import SessionId
 from acp_host.wire.session import SessionInfo
 from acp_host.wire.text import join_text
-from acp_host.wire.updates import ContentChunk, SessionUpdate
+from acp_host.wire.updates import ContentChunk, SessionUpdate, UnknownSessionUpdate
 
 if TYPE_CHECKING:
     from acp_host.testing._running_turn import RunningTurn
@@ -114,6 +115,8 @@ class AgentSession:
         history: what ``session/load`` replays.
         always: tool kinds that the user has allowed, or rejected (``False``), for good.
         tokens: how much of the context is used.
+        turns: how many turns have begun.
+        shelf: the reminders for its model.
         turn: the turn that runs; ``None`` between turns.
         reader: the connection it is open on, as an opaque object; ``None`` if it is open on none.
     """
@@ -128,6 +131,8 @@ class AgentSession:
     history: list[SessionUpdate] = field(factory=list)
     always: dict[str, bool] = field(factory=dict)
     tokens: int = 0
+    turns: int = 0
+    shelf: ReminderShelf = field(factory=ReminderShelf)
     turn: RunningTurn | None = None
     reader: object | None = None
 
@@ -152,11 +157,12 @@ class AgentSession:
         updates: list[SessionUpdate] = [ConfigOptionUpdate(self.settings.options(switches=switches))]
         return [CurrentModeUpdate(self.settings.mode), *updates] if option == "mode" else updates
 
-    def replay(self) -> list[SessionUpdate]:
-        """Return the history, the chunks of each message joined."""
-        return [
+    def replay(self, *, marked: bool = False) -> list[SessionUpdate]:
+        """Return the history, the chunks of each message joined; ``marked``: each update says that it is replayed."""
+        updates = [
             _joined([update for _, update in group]) for _, group in itertools.groupby(enumerate(self.history), _key)
         ]
+        return [_marked(update) for update in updates] if marked else updates
 
 
 def _key(place: tuple[int, SessionUpdate]) -> tuple[Any, ...]:
@@ -172,3 +178,15 @@ def _joined(chunks: list[Any]) -> SessionUpdate:
     return (
         evolve(first, content=TextContent(join_text(chunk.content.text for chunk in chunks))) if chunks[1:] else first
     )
+
+
+def _marked(update: SessionUpdate) -> SessionUpdate:
+    """Return an update with Harn's mark for what is replayed."""
+    if isinstance(update, UnknownSessionUpdate):
+        return evolve(update, data={**update.data, "_meta": _with_mark(update.data.get("_meta"))})
+    return evolve(update, meta=_with_mark(update.meta))
+
+
+def _with_mark(meta: Any) -> dict[str, Any]:
+    members = dict(meta or {})
+    return {**members, "harn": {**members.get("harn", {}), "replayed": True}}

@@ -15,10 +15,13 @@ from typing import Any
 from attrs import frozen
 
 from acp_host.errors import AcpError
-from acp_host.testing._tool_call import ToolCallInProgress, announcement
+from acp_host.testing._reminder_shelf import AgentReminder, Source
+from acp_host.testing._reminder_wire import harn_form
+from acp_host.testing._tool_call import ToolCallInProgress, ToolCallSkipped, announcement
 from acp_host.testing._voice import PlanInProgress, TurnContext, Voice, tokens
-from acp_host.testing.agent_session import AUTO
-from acp_host.wire._model import UNSET
+from acp_host.testing.agent_session import AUTO, AgentSession
+from acp_host.wire._model import UNSET, evolve
+from acp_host.wire.content import ContentBlock
 from acp_host.wire.elicitation import (
     CompleteElicitationNotification,
     CreateElicitationResponse,
@@ -45,8 +48,18 @@ from acp_host.wire.terminals import (
     WaitForTerminalExitResponse,
 )
 from acp_host.wire.tool_calls import Terminal, ToolKind
+from acp_host.wire.updates import SessionUpdate
 
-__all__ = ["AgentTurn", "CommandResult", "PlanInProgress", "ToolCallInProgress", "TurnCancelled", "TurnContext"]
+__all__ = [
+    "AgentReminder",
+    "AgentTurn",
+    "CommandResult",
+    "PlanInProgress",
+    "ToolCallInProgress",
+    "ToolCallSkipped",
+    "TurnCancelled",
+    "TurnContext",
+]
 
 _CLEANUP = 1.0
 """Seconds that the end of a turn waits for the host to release a terminal."""
@@ -81,7 +94,48 @@ class CommandResult:
 
 
 class AgentTurn(Voice):
-    """One prompt, and the means to answer it: in words, and by what the host does for the agent."""
+    """One prompt, and the means to answer it: in words, and by what the host does for the agent.
+
+    Attributes:
+        seen: the reminders that the model was shown in this turn, each time that it was asked.
+    """
+
+    def __init__(self, session: AgentSession, prompt: tuple[ContentBlock, ...], context: TurnContext) -> None:
+        super().__init__(session, prompt, context)
+        self.seen: list[tuple[AgentReminder, ...]] = []
+        self._to_decorate: list[AgentReminder] = []
+
+    def ask_model(self) -> tuple[AgentReminder, ...]:
+        """Ask the model, as it were, and return the reminders that it is shown.
+
+        That happens by itself when the turn begins, and after each tool call.
+        """
+        shown = self._context.desk.show(self.session)
+        self.seen.append(shown)
+        if self._context.desk.decorates:
+            self._to_decorate += shown
+        return shown
+
+    def remind(self, body: str, **fields: Any) -> AgentReminder:
+        """Let the agent remind its model of something by itself.
+
+        Args:
+            body: the text.
+            fields: further attributes of :class:`AgentReminder`.
+        """
+        given = {"source": Source.PROVIDER, "provider_id": "reference", "fired_at_turn": self.session.turns, **fields}
+        reminder = AgentReminder(id=self.new_id("reminder"), body=body, **given)
+        self._context.desk.put(self.session, reminder)
+        return reminder
+
+    def forget(self, tag: str | None = None) -> int:
+        """Clear the reminders, or those with a tag; return how many there were."""
+        return self._context.desk.clear(self.session, tag)
+
+    def shorten_context(self) -> None:
+        """Shorten the context, which some reminders do not survive."""
+        self.session.tokens //= 10
+        self._context.desk.compacted(self.session)
 
     def tool_call(
         self,
@@ -105,7 +159,13 @@ class AgentTurn(Voice):
         """
         id = self._context.number("call")
         call = announcement(id, title, kind=kind, path=path, line=line, name=name, raw_input=raw_input)
-        return ToolCallInProgress(call, self.send)
+        shelf = self.session.shelf
+        return ToolCallInProgress(call, self._send_of_call, lambda: shelf.wants_interrupt, self.ask_model)
+
+    def _send_of_call(self, update: SessionUpdate) -> None:
+        if self._to_decorate:
+            update = evolve(update, meta={"harn": {"reminder": harn_form(self._to_decorate.pop(0))}})
+        self.send(update)
 
     async def permitted(self, call: ToolCallInProgress) -> bool:
         """Ask the user to allow a tool call, unless that is settled: by the mode, or by an earlier "always".

@@ -38,7 +38,7 @@ async def conversation(turn: AgentTurn) -> str | None:
     checked = "I checked nothing." if result is None else f"The check ended with status {result.exit_code}."
     await turn.say(f"{done} {checked}")
     if turn.session.title is None:
-        turn.title(" ".join(turn.text.split())[:60] or "A demonstration")
+        turn.title(" ".join(turn.typed.split())[:60] or "A demonstration")
     turn.report_usage()
     return None
 
@@ -58,6 +58,7 @@ async def read_file(turn: AgentTurn, path: str) -> str | None:
             return None
         call.show(text)
         return text
+    return None
 
 
 async def edit_file(turn: AgentTurn, path: str, before: str | None, after: str) -> bool:
@@ -85,6 +86,7 @@ async def edit_file(turn: AgentTurn, path: str, before: str | None, after: str) 
             call.fail(_said(error))
             return False
         return True
+    return False
 
 
 async def run_command(turn: AgentTurn, command: str, *args: str, title: str | None = None) -> CommandResult | None:
@@ -117,6 +119,7 @@ async def run_command(turn: AgentTurn, command: str, *args: str, title: str | No
         if result.exit_code != 0:
             call.fail(f"It ended with {result.signal or f'status {result.exit_code}'}.")
         return result
+    return None
 
 
 def _said(error: NotSupported | RequestFailed) -> str:

@@ -19,7 +19,7 @@ from acp_host.testing._features import chosen_features
 from acp_host.testing._in_process import InProcessTransport
 from acp_host.testing._running_turn import TurnScript
 from acp_host.testing.agent_session import AgentSession
-from acp_host.testing.builtin_script import builtin_commands, builtin_script
+from acp_host.testing.script_language import builtin_commands, builtin_script
 from acp_host.transports import Transport
 from acp_host.wire.commands import AvailableCommand
 
@@ -36,7 +36,7 @@ class ReferenceAgent:
             print((await session.prompt("Show me what you can do")).text)
 
     Without a script of your own a prompt that begins with a slash is a small program, one command on each line, e.g.
-    ``/say Hello``; any other prompt gets a whole conversation. :mod:`acp_host.testing.builtin_script` lists the
+    ``/say Hello``; any other prompt gets a whole conversation. :mod:`acp_host.testing.script_language` lists the
     commands. A script of your own is a coroutine function::
 
         async def script(turn: AgentTurn) -> str | None:
@@ -55,7 +55,11 @@ class ReferenceAgent:
         unstable: offer draft methods too, and tell the usage of each turn.
         without: features to leave out: any of ``image``, ``audio``, ``embeddedContext``, ``additionalDirectories``,
             ``load``, ``list``, ``resume``, ``close``, ``delete``, ``logout``, and of the drafts ``systemPrompt``,
-            ``fork``, ``archive``, ``status``, ``title``, ``authStatus``, ``providers``.
+            ``fork``, ``archive``, ``status``, ``title``, ``authStatus``, ``providers``, ``reminders``,
+            ``reminder_updates`` (of what becomes of them), ``reminder_queue`` (to list and revoke them).
+        also: features to offer that are not offered by default: ``harn_reminders`` takes reminders as Harn does, by
+            ``session/remind``; ``harn_decorations`` puts them beside tool calls too; ``harn_no_bridge`` refuses them as
+            long as no prompt runs; ``harn_old`` advertises and takes what an older build does.
         require_auth: refuse to open sessions until ``authenticate``.
         page_size: how many sessions a page of ``session/list`` has.
         delay: seconds between two chunks of a message, for people to watch.
@@ -65,7 +69,7 @@ class ReferenceAgent:
         logged_in: whether somebody is logged in.
 
     Raises:
-        InvalidInput: ``without`` names something that is no feature.
+        InvalidInput: ``without`` or ``also`` names something that is no feature.
     """
 
     def __init__(
@@ -75,6 +79,7 @@ class ReferenceAgent:
         commands: Sequence[AvailableCommand] | None = None,
         unstable: bool = True,
         without: Collection[str] = (),
+        also: Collection[str] = (),
         require_auth: bool = False,
         page_size: int = 50,
         delay: float = 0.0,
@@ -82,7 +87,7 @@ class ReferenceAgent:
         self.script = script or builtin_script
         self.commands = tuple(builtin_commands() if commands is None and script is None else commands or ())
         self.unstable = unstable
-        self.features = chosen_features(unstable=unstable, without=without)
+        self.features = chosen_features(unstable=unstable, without=without, also=also)
         self.require_auth = require_auth
         self.page_size = page_size
         self.delay = delay

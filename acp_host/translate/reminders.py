@@ -23,10 +23,18 @@ from acp_host.state.reminder_events import (
 )
 from acp_host.wire.updates import SessionUpdate, UnknownSessionUpdate
 
-__all__ = ["PendingInjections", "ReminderReport", "is_replayed", "translate_pending", "translate_reminder"]
+__all__ = [
+    "REMINDER_UPDATES",
+    "PendingInjections",
+    "ReminderReport",
+    "is_replayed",
+    "translate_pending",
+    "translate_reminder",
+]
 
 _EMITTED, _DEDUPED, _EXPIRED = "reminder_emitted", "reminder_deduped", "reminder_expired"
-_KINDS = frozenset({_EMITTED, _DEDUPED, _EXPIRED})
+REMINDER_UPDATES = frozenset({_EMITTED, _DEDUPED, _EXPIRED})
+"""The kinds of update that are about reminders and nothing else."""
 
 
 @frozen
@@ -78,12 +86,12 @@ def translate_reminder(update: SessionUpdate, *, replayed: bool = False) -> Remi
         kind, root, meta = "", {}, update.meta
     harn = _object(_object(meta).get("harn"))
     nested = harn.get("reminder")
-    if kind not in _KINDS and nested is None:
+    if kind not in REMINDER_UPDATES and nested is None:
         return None
     if nested is not None and not isinstance(nested, Mapping):
-        return ReminderReport(None, "_meta.harn.reminder is no object", kind in _KINDS)
+        return ReminderReport(None, "_meta.harn.reminder is no object", kind in REMINDER_UPDATES)
     replayed = replayed or harn.get("replayed") is True
-    if kind not in _KINDS:
+    if kind not in REMINDER_UPDATES:
         return _emitted(nested or {}, None, replayed, decoration=True)
     payload = {name: value for name, value in root.items() if name != "_meta"} | dict(nested or {})
     if kind == _EMITTED:

@@ -8,12 +8,13 @@ Cost: one dictionary look-up and one small object per update.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.state import events
 from acp_host.state.entries import Speaker
-from acp_host.wire._model import Unset
+from acp_host.translate.reminders import REMINDER_UPDATES
+from acp_host.wire._model import UNSET, Unset
 from acp_host.wire.commands import AvailableCommandsUpdate
 from acp_host.wire.compaction import CompactionSummaryChunk, CompactionUpdate
 from acp_host.wire.config_options import ConfigOptionUpdate, CurrentModeUpdate
@@ -36,7 +37,7 @@ from acp_host.wire.updates import (
 )
 from acp_host.wire.usage import UsageUpdate
 
-__all__ = ["opened", "translate"]
+__all__ = ["PLAIN", "opened", "translate"]
 
 
 def translate(update: SessionUpdate) -> events.SessionEvent | None:
@@ -54,15 +55,18 @@ def opened(
 
 
 def _user_chunk(update: UserMessageChunk) -> events.MessageChunk:
-    return events.MessageChunk(Speaker.USER, update.content, update.message_id or None)
+    message_id = update.message_id
+    return events.MessageChunk(Speaker.USER, update.content, None if message_id is UNSET else message_id or None)
 
 
 def _agent_chunk(update: AgentMessageChunk) -> events.MessageChunk:
-    return events.MessageChunk(Speaker.ASSISTANT, update.content, update.message_id or None)
+    message_id = update.message_id
+    return events.MessageChunk(Speaker.ASSISTANT, update.content, None if message_id is UNSET else message_id or None)
 
 
 def _thought_chunk(update: AgentThoughtChunk) -> events.MessageChunk:
-    return events.MessageChunk(Speaker.THOUGHT, update.content, update.message_id or None)
+    message_id = update.message_id
+    return events.MessageChunk(Speaker.THOUGHT, update.content, None if message_id is UNSET else message_id or None)
 
 
 def _tool_call(update: ToolCall) -> events.ToolCallReported:
@@ -136,11 +140,13 @@ def _session_message_chunk(update: SessionMessageChunk) -> events.SessionMessage
     return events.SessionMessageReported(update.message_id, appended=update.content)
 
 
-def _unknown(update: UnknownSessionUpdate) -> events.UnknownReported:
+def _unknown(update: UnknownSessionUpdate) -> events.UnknownReported | None:
+    if update.tag in REMINDER_UPDATES:
+        return None
     return events.UnknownReported(update.tag, update.data, update.problem)
 
 
-_TRANSLATORS: dict[type, Callable[[Any], events.SessionEvent]] = {
+_TRANSLATORS: dict[type, Callable[[Any], events.SessionEvent | None]] = {
     UserMessageChunk: _user_chunk,
     AgentMessageChunk: _agent_chunk,
     AgentThoughtChunk: _thought_chunk,
@@ -161,3 +167,10 @@ _TRANSLATORS: dict[type, Callable[[Any], events.SessionEvent]] = {
     SessionMessageChunk: _session_message_chunk,
     UnknownSessionUpdate: _unknown,
 }
+
+PLAIN: Mapping[type, Callable[[Any], events.SessionEvent | None]] = {
+    kind: translator
+    for kind, translator in _TRANSLATORS.items()
+    if kind not in (UserMessageChunk, UnknownSessionUpdate)
+}
+"""The translators of the kinds of update that, without ``_meta``, can be about nothing but the conversation."""

@@ -1,4 +1,4 @@
-"""The least that any reader must do: split lines and call ``orjson.loads``. Prints the time from prompt to response."""
+"""The least that any reader must do: split lines and call ``orjson.loads``. Prints the time that all turns took."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ import orjson
 AGENT = Path(__file__).with_name("stream_agent.py")
 
 
-def main(count: int) -> None:
-    command = [sys.executable, str(AGENT), str(count)]
+def main(turns: int, length: int) -> None:
+    command = [sys.executable, str(AGENT), str(turns), str(length)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as agent:
         requests, answers = agent.stdin, agent.stdout
         assert requests is not None
         assert answers is not None
 
-        def call(method: str, params: dict[str, Any]) -> int:
-            """Send a request and read until it is answered; return how many other messages came before."""
+        def call(method: str, params: dict[str, Any]) -> tuple[int, Any]:
+            """Send a request and read until it is answered; return how many messages came before, and the result."""
             request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
             requests.write(orjson.dumps(request) + b"\n")
             requests.flush()
@@ -31,18 +31,20 @@ def main(count: int) -> None:
             while True:
                 *lines, rest = (rest + os.read(answers.fileno(), 1 << 16)).split(b"\n")
                 for line in lines:
-                    if "id" in orjson.loads(line):
-                        return messages
+                    message = orjson.loads(line)
+                    if "id" in message:
+                        return messages, message["result"]
                     messages += 1
 
         call("initialize", {"protocolVersion": 1})
-        call("session/new", {"cwd": "/", "mcpServers": []})
-        started = time.perf_counter()
-        updates = call("session/prompt", {"sessionId": "bench-session", "prompt": [{"type": "text", "text": "go"}]})
-        seconds = time.perf_counter() - started
+        _, session = call("session/new", {"cwd": "/", "mcpServers": []})
+        prompt = {"sessionId": session["sessionId"], "prompt": [{"type": "text", "text": "go"}]}
+        started, processor = time.perf_counter(), time.process_time()
+        updates = sum(call("session/prompt", prompt)[0] for _ in range(turns))
+        seconds, cpu = time.perf_counter() - started, time.process_time() - processor
         requests.close()
-    print(json.dumps({"updates": updates, "seconds": seconds}))
+    print(json.dumps({"updates": updates, "seconds": seconds, "cpu": cpu}))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(*map(int, sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""The official Python SDK as a host, with a handler that only counts. Prints the time from prompt to response."""
+"""The official Python SDK as a host, with a handler that only counts. Prints the time that all turns took."""
 
 from __future__ import annotations
 
@@ -31,17 +31,19 @@ class CountingClient:
             self.complete.set()
 
 
-async def main(count: int) -> None:
-    client: Any = CountingClient(count)
-    async with acp.spawn_agent_process(client, sys.executable, str(AGENT), str(count)) as (connection, _process):
+async def main(turns: int, length: int) -> None:
+    client: Any = CountingClient(turns * length)
+    agent = acp.spawn_agent_process(client, sys.executable, str(AGENT), str(turns), str(length))
+    async with agent as (connection, _process):
         await connection.initialize(protocol_version=acp.PROTOCOL_VERSION)
         session = await connection.new_session(cwd="/", mcp_servers=[])
-        started = time.perf_counter()
-        await connection.prompt(session_id=session.session_id, prompt=[acp.text_block("go")])
+        started, processor = time.perf_counter(), time.process_time()
+        for _ in range(turns):
+            await connection.prompt(session_id=session.session_id, prompt=[acp.text_block("go")])
         await client.complete.wait()
-        seconds = time.perf_counter() - started
-    print(json.dumps({"updates": client.updates, "seconds": seconds}))
+        seconds, cpu = time.perf_counter() - started, time.process_time() - processor
+    print(json.dumps({"updates": client.updates, "seconds": seconds, "cpu": cpu}))
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1])))
+    asyncio.run(main(*map(int, sys.argv[1:])))

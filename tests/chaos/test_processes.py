@@ -354,8 +354,12 @@ async def test_r88_long_lines_over_a_pipe(agents: Agents) -> None:
         assert len((await session.prompt("x" * 5_000_000)).text) == 10_000_000
 
 
-async def test_r89_an_agent_that_closes_its_stdin_is_heard_to_the_end(agents: Agents) -> None:
+async def test_r89_an_agent_that_closes_its_stdin_is_heard_to_the_end(
+    agents: Agents, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It can be told nothing more, but what it still says counts: the end of the turn is not lost."""
+    for constant in ("_SETTLE", "_LOOK_AGAIN"):  # several looks at it while it is silent
+        monkeypatch.setattr(stdio, constant, 0.05)
     async with agents.connected("closes_stdin", "turn", "answers") as host:
         session = await host.new_session()
         turn = session.prompt("hello")

@@ -14,7 +14,7 @@ from acp_host.errors import (
     ReminderNotDelivered,
     ResourceNotFound,
 )
-from acp_host.reminders import OnAmbiguous, ReminderPolicy
+from acp_host.reminders import SHIPPED, Declined, Offer, OnAmbiguous, ReminderPolicy, RungRequest, Taken, WireRung
 from acp_host.state.reminder_entry import Rung
 from tests.reminders.harness import BOTH, HARN, NONE, RFC, STEERING, Harness
 
@@ -22,7 +22,7 @@ LAST_RUNG = ReminderPolicy(rungs=(Rung.INJECT_REMINDER, Rung.REMIND, Rung.PREFIX
 NEXT = ReminderPolicy(on_ambiguous=OnAmbiguous.NEXT)
 
 
-# --- an answer -----------------------------------------------------------------------------------------------------------
+# --- an answer --------------------------------------------------------------------------------------------------------
 
 
 def test_a_reminder_goes_by_the_best_rung():
@@ -156,7 +156,7 @@ def test_a_strange_count_is_left_out(count):
     assert harness.receipt(entry_id).deduped_count is None
 
 
-# --- ids -----------------------------------------------------------------------------------------------------------------
+# --- ids --------------------------------------------------------------------------------------------------------------
 
 
 def test_remind_sends_the_local_id_as_id():
@@ -204,7 +204,7 @@ def test_an_id_refused_twice_is_raised():
     assert len(harness.requests) == 2
 
 
-# --- silence -------------------------------------------------------------------------------------------------------------
+# --- silence ----------------------------------------------------------------------------------------------------------
 
 
 def test_while_no_turn_runs_the_agent_has_ten_seconds():
@@ -333,7 +333,7 @@ def test_what_was_never_written_goes_to_the_next_rung():
     assert (harness.receipt(entry_id).status, harness.receipt(entry_id).attempts[0].outcome) == ("sidebar", "not_sent")
 
 
-# --- the caller goes away ------------------------------------------------------------------------------------------------
+# --- the caller goes away ---------------------------------------------------------------------------------------------
 
 
 def test_a_cancelled_caller_withdraws_the_request():
@@ -372,7 +372,7 @@ def test_cancelling_what_has_come_to_rest_changes_nothing():
     assert (harness.withdrawn, harness.status(entry_id)) == ([], "pending")
 
 
-# --- requirements --------------------------------------------------------------------------------------------------------
+# --- requirements -----------------------------------------------------------------------------------------------------
 
 
 def test_a_required_rung_that_is_not_there_raises_before_anything_happens():
@@ -410,7 +410,7 @@ def test_a_rung_that_nobody_registered_is_an_error():
         Harness(RFC).remind(policy=ReminderPolicy(rungs=("pigeon",)))
 
 
-# --- the lower rungs -----------------------------------------------------------------------------------------------------
+# --- the lower rungs --------------------------------------------------------------------------------------------------
 
 
 def test_without_any_rung_it_is_suppressed():
@@ -479,3 +479,83 @@ def test_an_emission_that_was_only_like_it_does_not():
     assert harness.status(entry_id) == "sidebar"
     other = harness.entry("r-77")
     assert (other.id != entry_id, other.status, other.origin) == (True, "emitted", "host")
+
+
+# --- keys -------------------------------------------------------------------------------------------------------------
+
+
+def test_what_a_silent_agent_says_it_dropped_is_estimated():
+    harness = Harness({"reminders": {"inject": True}})
+    old = harness.remind("old", dedupe_key="k", ttl_turns=9)
+    harness.answer({"reminderId": "r-1"})
+    new = harness.remind("new", dedupe_key="k")
+    harness.answer({"reminderId": "r-2", "dedupedCount": 1})
+    entry = harness.entry(old)
+    assert (entry.status, entry.estimated, entry.active, entry.replaced_by) == ("pending", True, False, new)
+    harness.emitted("r-1", body="old")
+    assert harness.entry(old).active
+
+
+@pytest.mark.parametrize(("capabilities", "count"), [(RFC, 1), ({"reminders": {"inject": True}}, 0), (HARN, None)])
+def test_otherwise_the_older_one_stays(capabilities, count):
+    harness = Harness(capabilities)
+    old = harness.remind("old", dedupe_key="k")
+    harness.answer({"reminderId": "r-1"})
+    harness.remind("new", dedupe_key="k")
+    harness.answer({"reminderId": "r-2", "dedupedCount": count})
+    assert (harness.entry(old).active, harness.entry(old).replaced_by) == (True, None)
+
+
+# --- custom rungs -----------------------------------------------------------------------------------------------------
+
+
+def pigeon(*, request=None, read=None, advertised=True) -> WireRung:
+    return WireRung(
+        name="pigeon",
+        check=lambda reminder, situation: Offer(available=True, reason="it flies", advertised=advertised),
+        request=request
+        or (lambda reminder, outgoing: RungRequest(method="_pigeon", params={"to": outgoing.session_id})),
+        read=read or (lambda result: Taken(emitted=True) if result == "coo" else None),
+    )
+
+
+def with_pigeon(rung: WireRung) -> tuple[Harness, str]:
+    harness = Harness(NONE, sidebar=True, rungs={**SHIPPED, "pigeon": rung})
+    return harness, harness.remind(policy=ReminderPolicy(rungs=("pigeon", Rung.SIDEBAR)))
+
+
+def test_a_custom_rung_delivers():
+    harness, entry_id = with_pigeon(pigeon())
+    assert (harness.methods, harness.params) == (["_pigeon"], {"to": "s-1"})
+    harness.answer("coo")
+    assert (harness.receipt(entry_id).rung, harness.status(entry_id)) == ("pigeon", "emitted")
+
+
+@pytest.mark.parametrize(("advertised", "rung", "status"), [(True, "pigeon", "pending"), (False, "sidebar", "sidebar")])
+def test_an_answer_without_the_outcome_that_a_custom_rung_names(advertised, rung, status):
+    harness, entry_id = with_pigeon(pigeon(advertised=advertised))
+    harness.answer("moo")
+    assert (harness.receipt(entry_id).rung, harness.status(entry_id)) == (rung, status)
+
+
+def test_a_custom_rung_that_declines():
+    harness, entry_id = with_pigeon(pigeon(read=lambda result: Declined("it rains")))
+    harness.answer("coo")
+    receipt = harness.receipt(entry_id)
+    assert (receipt.rung, receipt.attempts[0].error.message, harness.learned.absent) == ("sidebar", "it rains", {})
+
+
+def test_a_custom_rung_that_cannot_write():
+    def request(reminder, outgoing):
+        raise ValueError("no ink")
+
+    harness, entry_id = with_pigeon(pigeon(request=request))
+    assert (harness.receipt(entry_id).rung, harness.requests) == ("sidebar", [])
+    assert "no ink" in harness.diagnostics[0].message
+
+
+def test_a_custom_rung_that_cannot_read():
+    harness, entry_id = with_pigeon(pigeon(read=lambda result: result["x"]))
+    harness.answer("coo")
+    assert harness.status(entry_id) == "pending"
+    assert "cannot read" in harness.diagnostics[0].message

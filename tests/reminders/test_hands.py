@@ -27,7 +27,7 @@ def shown(harness: Harness, body: str = "text", **fields) -> str:
     return entry_id
 
 
-# --- the prompt ----------------------------------------------------------------------------------------------------------
+# --- the prompt -------------------------------------------------------------------------------------------------------
 
 
 def test_a_queued_reminder_leads_the_next_prompt_once():
@@ -87,7 +87,7 @@ def test_what_is_held_outlives_the_connection():
     assert harness.prompt() == (in_queue,)
 
 
-# --- keys ----------------------------------------------------------------------------------------------------------------
+# --- keys -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("hold", [queued, shown])
@@ -128,7 +128,7 @@ def test_one_that_comes_back_gives_way_to_a_newer_one():
     assert harness.prompt() == (new,)
 
 
-# --- turns ---------------------------------------------------------------------------------------------------------------
+# --- turns ------------------------------------------------------------------------------------------------------------
 
 
 def test_only_turns_that_began_later_count():
@@ -162,7 +162,7 @@ def test_a_turn_without_a_prompt_counts_for_the_queue():
     assert (harness.status(entry_id), harness.prompt()) == ("expired", ())
 
 
-# --- bounds --------------------------------------------------------------------------------------------------------------
+# --- bounds -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("hold", [queued, shown])
@@ -190,7 +190,7 @@ def test_bounds_hold_for_what_comes_back():
     assert harness.status(early[0]) == "expired"
 
 
-# --- revoke and dismiss --------------------------------------------------------------------------------------------------
+# --- revoke and dismiss -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("hold", [queued, shown])

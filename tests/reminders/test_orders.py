@@ -1,7 +1,7 @@
 """Whatever the order in which things arrive, the panel is the same in the end, and nobody ever sees it flicker.
 
-A story is a list of steps with what each depends on: an answer cannot come before its request, and no answer comes after
-the end of the connection. The agent's updates may come at any time after the request they are about.
+A story is a list of steps with what each depends on: an answer cannot come before its request, nor after the end of
+the connection. The agent's updates may come at any time after the request they are about.
 """
 
 from __future__ import annotations

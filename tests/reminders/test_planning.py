@@ -82,7 +82,7 @@ def test_a_required_rung_is_the_only_one():
     assert available(agreed(RFC), policy=elsewhere, sidebar=True) == ["inject_reminder"]
 
 
-# --- fitting -------------------------------------------------------------------------------------------------------------
+# --- fitting ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_what_is_too_long_is_not_held(rung):
     assert available(agreed(NONE), Reminder("é" * LARGEST_HELD), policy, sidebar=True) == ["suppressed"]
 
 
-# --- custom rungs --------------------------------------------------------------------------------------------------------
+# --- custom rungs -----------------------------------------------------------------------------------------------------
 
 
 def pigeon(check=None, **options):

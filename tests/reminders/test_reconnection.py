@@ -134,7 +134,7 @@ def test_the_agents_word_on_its_lifecycle_is_that_of_the_new_connection():
     assert harness.entry(entry_id).estimated
 
 
-# --- the connection ends at any moment -----------------------------------------------------------------------------------
+# --- the connection ends at any moment --------------------------------------------------------------------------------
 
 RUNGS = {
     "inject_reminder": (RFC, {}),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from attrs import define, field
@@ -21,6 +21,7 @@ from acp_host.protocol.host_protocol import HostProtocol
 from acp_host.state import events
 from acp_host.state.clock import ManualScheduler
 from acp_host.state.session_state import SessionState
+from acp_host.state.snapshot import SessionSnapshot
 from acp_host.translate import v1
 from acp_host.wire.capabilities import ClientCapabilities
 from acp_host.wire.content import ContentBlock
@@ -58,21 +59,22 @@ class _Session:
 class Player:
     """Folds one recording.
 
+    Args:
+        opened: called with each session's state when it is made.
+
     Attributes:
-        states: the session states by id.
+        snapshots: of each session, by id: as it was lived until it was loaded again, and as it was at the end.
         diagnostics: what the protocol core had to say.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, opened: Callable[[SessionState], None] = lambda _: None) -> None:
+        self._opened = opened
         self.scheduler = ManualScheduler()
+        self.snapshots: dict[str, list[SessionSnapshot]] = {}
         self.diagnostics: list[Diagnostic] = []
         self._sessions: dict[str, _Session] = {}
         self._early: list[SessionNotification] = []
         self._connect()
-
-    @property
-    def states(self) -> dict[str, SessionState]:
-        return {session_id: session.state for session_id, session in self._sessions.items()}
 
     def play(self, lines: Iterable[str]) -> Player:
         """Play the lines of a recording."""
@@ -88,6 +90,8 @@ class Player:
                     if isinstance(record.get("msg"), dict):
                         self._sent(record["msg"])
             self.scheduler.flush()
+        for session_id, session in self._sessions.items():
+            self.snapshots.setdefault(session_id, []).append(session.state.snapshot())
         return self
 
     def _connect(self) -> None:
@@ -130,6 +134,8 @@ class Player:
             self._start_next(session)
         if method in _REOPENS:
             session = session or self._open(params["sessionId"])
+            if not all(entry.replayed for entry in session.state.snapshot().transcript):
+                self.snapshots.setdefault(params["sessionId"], []).append(session.state.snapshot())
             session.state.apply(events.ReplayStarted())
 
     def _answered(self, message: dict[str, Any]) -> None:
@@ -236,6 +242,7 @@ class Player:
 
     def _open(self, session_id: str) -> _Session:
         session = self._sessions[session_id] = _Session(SessionState(session_id, self.scheduler))
+        self._opened(session.state)
         return session
 
     def _adopt_early(self, session_id: str) -> None:

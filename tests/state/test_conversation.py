@@ -115,6 +115,11 @@ class TestMessages:
         assert [part.text for part in parts] == ["ab", getattr(block, "text", ""), "cd"]
         assert parts[1] == BlockPart(block=block)
 
+    @pytest.mark.parametrize("nothing", [{"annotations": None}, {"meta": None}, {"meta": {}}])
+    def test_text_about_which_nothing_is_said_is_plain(self, nothing):
+        (part,) = Folding(said("a"), said(TextContent("b", **nothing)), said("c")).entries[0].parts
+        assert part.text == "abc"
+
     def test_the_text_of_a_message_has_its_annotated_text_too(self):
         marked = TextContent(" and this", annotations=Annotations(priority=1))
         assert Folding(said("this"), said(marked), said(image())).entries[0].text == "this and this"
@@ -336,6 +341,10 @@ class TestToolCalls:
         folding = Folding(start(), call("c1", status="pending"))
         for status in ("completed", "in_progress", "_paused", "completed"):
             assert one(folding.fold(update("c1", status=status))).status == status
+
+    def test_metadata_is_merged_member_by_member(self):
+        folding = Folding(call("c1", meta={"tool": "a", "n": 1}), update("c1", meta={"n": 2}), update("c1", meta=None))
+        assert one(folding).meta == {"tool": "a", "n": 2}
 
     def test_properties_that_are_not_known_are_kept(self):
         folding = Folding(call("c1", extra={"a": 1, "b": 1}), update("c1", extra={"b": 2}), update("c1"))

@@ -16,7 +16,7 @@ from acp_host.state.json_form import to_json
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.session_state import SessionState
 from acp_host.state.transcript import PAGE
-from tests.state.session_events import LIVE, REPLAY, Folding, call, end, said, start, update, user
+from tests.state.session_events import LIVE, REPLAY, Folding, call, end, said, start, thought, update, user
 
 
 class Shelf:
@@ -161,7 +161,8 @@ class TestPacking:
         assert self.packed(folding) == 4
 
     def test_the_running_turn_is_left_alone(self):
-        folding = Folding(*turns(1), start(2), *[call(f"x{n}") for n in range(12 * PAGE)])
+        talk = [event for _ in range(6 * PAGE) for event in (said("a"), thought("b"))]
+        folding = Folding(*turns(1), start(2), *talk)
         folding.flush(20)
         assert self.packed(folding) == 0
         folding.fold(end(2))

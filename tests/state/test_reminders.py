@@ -68,7 +68,7 @@ def fault(message: str = "no") -> ReminderFault:
     return ReminderFault(message=message)
 
 
-# --- statuses ------------------------------------------------------------------------------------------------------------
+# --- statuses ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_reminder_from_the_wish_to_its_end():
@@ -201,7 +201,7 @@ def test_what_was_uncertain_is_settled_by_word_of_it(word, status):
     assert panel.status(entry_id) == status
 
 
-# --- emissions -----------------------------------------------------------------------------------------------------------
+# --- emissions --------------------------------------------------------------------------------------------------------
 
 
 def test_each_emission_counts_once():
@@ -249,7 +249,7 @@ def test_an_unknown_source_is_kept(source):
     assert (panel.entry("r-1").origin, panel.entry("r-1").source) == (source, source)
 
 
-# --- which entry ---------------------------------------------------------------------------------------------------------
+# --- which entry ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("source", ["host", "bridge", None])
@@ -346,7 +346,7 @@ def test_one_id_for_two_reminders_goes_to_the_newer():
     assert (panel.status(second), panel.entry("r-1").id) == ("emitted", second)
 
 
-# --- dedupe --------------------------------------------------------------------------------------------------------------
+# --- dedupe -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_replaced_reminder_gives_its_place_to_the_new_one_in_one_change():
@@ -399,7 +399,7 @@ def test_a_long_chain_of_replacements_stays_in_its_place():
     assert panel.status(other) == "pending"
 
 
-# --- ends that come early, twice, or for nobody --------------------------------------------------------------------------
+# --- ends that come early, twice, or for nobody -----------------------------------------------------------------------
 
 
 def test_an_end_before_the_answer_waits_for_it():
@@ -445,7 +445,7 @@ def test_the_end_of_an_unknown_reminder_is_an_entry_without_text():
     assert (panel.status("r-4"), panel.entry("r-4").body, len(panel.ids())) == ("compacted_out", "its text", 1)
 
 
-# --- turns and estimates -------------------------------------------------------------------------------------------------
+# --- turns and estimates ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("word", [None, emitted("r-1")])
@@ -506,7 +506,7 @@ def test_turns_do_not_touch_what_waits():
     assert all(panel.entry(entry_id).active for entry_id in ids)
 
 
-# --- replays -------------------------------------------------------------------------------------------------------------
+# --- replays ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_replay_rebuilds_the_panel_and_nothing_becomes_active():
@@ -541,7 +541,7 @@ def test_history_is_taken_for_what_is_uncertain_and_not_for_what_is_being_sent()
     assert (panel.status(sending), panel.status(uncertain)) == ("sending", "emitted")
 
 
-# --- the agent's list ----------------------------------------------------------------------------------------------------
+# --- the agent's list -------------------------------------------------------------------------------------------------
 
 
 def test_the_agents_list():
@@ -564,7 +564,7 @@ def test_the_agents_list():
     assert panel.entry(later).active
 
 
-# --- bounds, sharing, queries --------------------------------------------------------------------------------------------
+# --- bounds, sharing, queries -----------------------------------------------------------------------------------------
 
 
 def test_history_is_bounded_and_what_is_active_never_leaves():

@@ -266,6 +266,13 @@ class TestChanges:
             [("transcript", 1, "changed")],
         ]
 
+    def test_the_version_counts_deliveries_whether_or_not_anybody_looks(self):
+        folding = Folding()
+        for _ in range(3):
+            folding.fold(said("a"), said("b"))
+            folding.flush()
+        assert folding.state.version == 3
+
     def test_a_snapshot_taken_between_two_chunks_has_the_first_and_the_next_one_the_second(self):
         folding = Folding(start(), said("a"))
         before = folding.snapshot

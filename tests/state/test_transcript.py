@@ -184,7 +184,18 @@ class TestPacking:
         assert store.freeze()[5] is held
         assert store.freeze()[6] is store.freeze()[6]
 
-    def test_what_nobody_holds_is_freed(self):
+    def test_packing_changes_no_snapshot_and_frees_memory_for_all_of_them(self):
+        store = filled(self.count)
+        snapshot = store.freeze()
+        before = sum(isinstance(thing, MessageEntry) for thing in gc.get_objects())
+        while store.pack_one(store.end):
+            pass
+        gc.collect()
+        assert before - sum(isinstance(thing, MessageEntry) for thing in gc.get_objects()) == 3 * PAGE
+        assert store.freeze() is snapshot
+        assert [entry.position for entry in snapshot] == list(range(self.count))
+
+    def test_what_nobody_holds_is_freed_again_after_a_look(self):
         store = packed(self.count)
         before = sum(isinstance(thing, MessageEntry) for thing in gc.get_objects())
         list(store.freeze())

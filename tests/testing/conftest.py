@@ -16,6 +16,7 @@ from acp_host.errors import TransportError
 from acp_host.testing import ReferenceAgent
 from acp_host.transports import Receiver, StdioTransport, Transport
 from acp_host.wire.methods import MethodKind, agent_method, client_method
+from tests.testing import reminder_forms
 
 SCHEMA = Path(__file__).parents[1] / "npm/node_modules/@agentclientprotocol/sdk/schema/v1/schema.unstable.json"
 
@@ -94,6 +95,13 @@ def validate(tap: Wiretap, validator: Callable[[str], Draft202012Validator]) -> 
     asked = {message["id"]: message["method"] for message in tap.to_agent if "method" in message and "id" in message}
     for message in tap.to_host:
         assert message.pop("jsonrpc") == "2.0"
+        update = message.get("params", {}).get("update", {})
+        if update.get("sessionUpdate") in reminder_forms.UPDATES:
+            reminder_forms.validate_update(update)
+            continue
+        if "result" in message and asked[message["id"]] in reminder_forms.RESULTS:
+            reminder_forms.validate_result(asked[message["id"]], message["result"])
+            continue
         if "method" in message:
             kind = MethodKind.REQUEST if "id" in message else MethodKind.NOTIFICATION
             entry = client_method(message["method"], kind)

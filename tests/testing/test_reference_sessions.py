@@ -320,13 +320,18 @@ async def test_system_prompts(connect, tmp_path: Path, prompt: SystemPrompt, pro
 
 # --- features -------------------------------------------------------------------------------------------------------
 
-CAPABILITY = {
-    "image": "promptCapabilities.image",
-    "audio": "promptCapabilities.audio",
-    "embeddedContext": "promptCapabilities.embeddedContext",
-    "additionalDirectories": "sessionCapabilities.additionalDirectories",
-    "systemPrompt": "sessionCapabilities.systemPrompt",
+CAPABILITIES = {
+    "image": ("promptCapabilities.image",),
+    "audio": ("promptCapabilities.audio",),
+    "embeddedContext": ("promptCapabilities.embeddedContext",),
+    "additionalDirectories": ("sessionCapabilities.additionalDirectories",),
+    "systemPrompt": ("sessionCapabilities.systemPrompt",),
+    "reminders": ("reminders", "reminders.inject"),
+    "reminder_updates": ("reminders.emit",),
+    "reminder_queue": (),
 }
+"""What says that a feature is there, where that is not a method of the protocol."""
+OFFERED = {name: feature for name, feature in FEATURES.items() if not feature.asked_for}
 EVERYTHING = {
     **{"sessionId": "x", "cwd": "/", "mcpServers": [], "title": "x"},
     **{"providerId": "x", "apiType": "openai", "baseUrl": "http://127.0.0.1:2"},
@@ -334,9 +339,9 @@ EVERYTHING = {
 """What any method of a feature needs in its parameters."""
 
 
-@pytest.mark.parametrize("feature", sorted(FEATURES))
+@pytest.mark.parametrize("feature", sorted(OFFERED))
 async def test_a_feature_can_be_left_out(connect, tmp_path: Path, feature: str) -> None:
-    capabilities = FEATURES[feature].methods or (CAPABILITY[feature],)
+    capabilities = CAPABILITIES.get(feature, FEATURES[feature].methods)
     async with connect() as host:
         assert all(host.agreement.supports(capability) for capability in capabilities)
     async with connect(ReferenceAgent(without={feature})) as host:
@@ -348,8 +353,8 @@ async def test_a_feature_can_be_left_out(connect, tmp_path: Path, feature: str) 
 
 async def test_without_drafts(connect, tmp_path: Path) -> None:
     async with connect(ReferenceAgent(unstable=False)) as host:
-        for name, feature in FEATURES.items():
-            wanted = feature.methods or (CAPABILITY[name],)
+        for name, feature in OFFERED.items():
+            wanted = CAPABILITIES.get(name, feature.methods)
             assert all(host.agreement.supports(capability) == feature.stable for capability in wanted)
         assert (await (await host.new_session(tmp_path)).prompt("/say x")).usage is None
 
@@ -364,9 +369,16 @@ async def test_what_was_left_out_is_refused(connect, tmp_path: Path) -> None:
             await host.new_session(tmp_path, system_prompt=prompt, force=True)
 
 
-def test_a_feature_that_is_none() -> None:
+@pytest.mark.parametrize("argument", ["without", "also"])
+def test_a_feature_that_is_none(argument: str) -> None:
     with pytest.raises(acp_host.InvalidInput, match="teleport"):
-        ReferenceAgent(without={"teleport"})
+        ReferenceAgent(**{argument: {"teleport"}})
+
+
+def test_features_that_are_asked_for() -> None:
+    assert not ReferenceAgent().features & (FEATURES.keys() - OFFERED.keys())
+    assert ReferenceAgent(unstable=False, also={"harn_reminders"}).features >= {"harn_reminders"}
+    assert "reminder_queue" not in ReferenceAgent(without={"reminders"}).features, "there would be nothing in it"
 
 
 async def test_two_hosts_at_once(connect, tmp_path: Path) -> None:

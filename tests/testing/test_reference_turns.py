@@ -402,12 +402,12 @@ async def test_a_web_page(connect, tmp_path: Path, answer: Any, text: str) -> No
 
 @pytest.mark.parametrize(
     ("command", "capability"),
-    [("ask", "elicitation.form"), ("visit", "elicitation.url"), ("notice info x", "session.notices")],
+    [("ask", "elicitation.form"), ("visit", "elicitation.url")],
 )
 async def test_what_the_host_does_not_offer_is_not_asked(
     connect, taps, tmp_path: Path, command: str, capability: str
 ) -> None:
-    async with connect(notices=False) as host:
+    async with connect() as host:
         result, _ = await run(host, tmp_path, f"/{command}")
     assert f"does not offer clientCapabilities.{capability}" in result.text
     assert {message.get("method") for message in taps[0].to_host} == {None, "session/update"}
@@ -417,6 +417,22 @@ async def test_a_notice(connect, tmp_path: Path) -> None:
     async with connect() as host:
         _, updates = await run(host, tmp_path, "/notice warning Disk almost full\n1 GB left")
     assert updates == [Notice("warning", "Disk almost full", "1 GB left")]
+
+
+async def test_a_notice_for_a_host_that_shows_none_is_a_message(connect, taps, tmp_path: Path) -> None:
+    async with connect(notices=False) as host:
+        result, updates = await run(host, tmp_path, "/notice warning Disk almost full\n1 GB left\n/notice info On")
+    assert result.text == "warning: Disk almost full\n1 GB left\ninfo: On\n"
+    assert {type(update) for update in updates} == {AgentMessageChunk}
+
+
+async def test_notices_of_every_severity_in_bursts_and_the_same_again(connect, tmp_path: Path) -> None:
+    async with connect() as host:
+        _, updates = await run(host, tmp_path, "/notices\n/notice-burst 250\n/notice-repeat 3 Disk almost full")
+    assert {type(update) for update in updates} == {Notice}
+    assert [update.severity for update in updates[:5]] == ["info", "warning", "error", "critical", "_reference"]
+    assert len({update.title for update in updates[5:255]}) == 250
+    assert [update.title for update in updates[255:]] == ["Disk almost full"] * 3
 
 
 async def test_a_compaction(connect, tmp_path: Path) -> None:

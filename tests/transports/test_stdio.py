@@ -18,7 +18,7 @@ import pytest
 
 from acp_host.diagnostics import DiagnosticKind
 from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, StartFailed
-from acp_host.transports import StdioTransport, StopTimeouts
+from acp_host.transports import StdioTransport, StopTimeouts, stdio
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs use POSIX signals")
 
@@ -343,6 +343,18 @@ async def test_writing_to_a_closed_stdin(agents: Any) -> None:
                 await transport.drain()
                 await asyncio.sleep(0)
     assert recorder.ends == [], "stdout is still open: what the agent has to say is heard"
+
+
+async def test_an_agent_with_a_closed_stdin_is_lost_when_it_falls_silent(
+    agents: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stdio, "_LAST_WORDS", 0.3)
+    _transport, recorder = await agents.start("closes_stdin")
+    await recorder.says("ready")
+    error = await recorder.end()
+    assert isinstance(error, ConnectionLost)
+    assert "closed its stdin and takes no more messages" in str(error)
+    assert error.exit_status is None
 
 
 async def test_stdin_closed_in_the_middle_of_a_message(agents: Any) -> None:

@@ -203,7 +203,7 @@ def closes_stdin(when, ending):
     def close(text):
         os.close(0)
         if ending == "answers":
-            for number, pause in enumerate((0.1, 0.1, 1.2)):  # the last longer than the host's first look at it
+            for number, pause in enumerate((0.1, 0.1, 0.8)):
                 time.sleep(pause)
                 say(f"{number} ")
             send(id=2, result={"stopReason": "end_turn"})

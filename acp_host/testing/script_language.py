@@ -19,7 +19,14 @@ it belong to it, and they are done in order. ``/commands`` lists them to the hos
 ``/slow N``                      N chunks, a tenth of a second apart
 ``/flood N``                     N chunks, as fast as they go
 ``/wait``                        does nothing until it is cancelled
-``/notice SEVERITY TEXT``        puts a notice before the user
+``/notice SEVERITY TEXT``        puts a notice before the user, the lines after it as its description
+``/notices``                     one notice of each severity, of an unknown and of the agent's own
+``/notice-burst N``              N notices as fast as they go, all different
+``/notice-repeat N TEXT``        the same notice N times
+``/reminders``                   says which reminders the model saw in this turn
+``/model``                       asks the model once more
+``/remind TEXT``                 the agent reminds its model of something by itself
+``/forget TAG``                  clears the reminders with a tag, or all of them
 ``/compact``                     shortens the context
 ``/usage``                       tells the usage
 ``/title TEXT``                  names the session
@@ -37,6 +44,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Awaitable, Callable
 
 from attrs import frozen
@@ -50,6 +58,7 @@ from acp_host.wire.commands import AvailableCommand, AvailableCommandsUpdate, Un
 from acp_host.wire.compaction import CompactionStatus, CompactionSummaryChunk, CompactionUpdate
 from acp_host.wire.content import TextContent
 from acp_host.wire.elicitation import ElicitationAcceptAction
+from acp_host.wire.notices import NoticeSeverity
 from acp_host.wire.updates import AgentMessageChunk
 
 __all__ = ["builtin_commands", "builtin_script"]
@@ -68,7 +77,7 @@ class _Command:
 
 async def builtin_script(turn: AgentTurn) -> str | None:
     """Run the prompt's commands, or hold the whole conversation; return the stop reason."""
-    text = turn.text.lstrip()
+    text = turn.typed.lstrip()
     if not text.startswith("/"):
         return await conversation(turn)
     for name, rest in _COMMAND.findall(text):
@@ -199,11 +208,49 @@ async def _wait(turn: AgentTurn, text: str) -> None:
 async def _notice(turn: AgentTurn, text: str) -> None:
     severity, _, title = text.partition(" ")
     title, _, description = title.partition("\n")
-    turn.notice(severity or "info", title or "Something happened", description or None)
+    await turn.notice(severity or "info", title or "Something happened", description or None)
+
+
+async def _notices(turn: AgentTurn, text: str) -> None:
+    for severity in (*NoticeSeverity, "critical", "_reference"):
+        await turn.notice(severity, f"A notice of severity {severity}", f"It was sent by /notices: {severity}.")
+
+
+async def _notice_burst(turn: AgentTurn, text: str) -> None:
+    for number in range(_count(text)):
+        await turn.notice(NoticeSeverity.INFO, f"Notice {number + 1}")
+        if number % 100 == 99:
+            await turn.pause(0)
+
+
+async def _notice_repeat(turn: AgentTurn, text: str) -> None:
+    number, _, title = text.partition(" ")
+    for _ in range(_count(number)):
+        await turn.notice(NoticeSeverity.WARNING, title or "Something happened again")
+
+
+async def _reminders(turn: AgentTurn, text: str) -> None:
+    times = Counter((reminder.rendered_role, reminder.body) for shown in turn.seen for reminder in shown)
+    lines = [f"- {role}, {count} x: {body}\n" for (role, body), count in times.items()]
+    lines += [f"- user, marked by {piece.host}: {piece.text}\n" for piece in turn.marked]
+    await turn.say("".join(["The model saw these reminders:\n", *lines]) if lines else "The model saw no reminder.\n")
+
+
+async def _model(turn: AgentTurn, text: str) -> None:
+    turn.ask_model()
+
+
+async def _remind(turn: AgentTurn, text: str) -> None:
+    turn.remind(text or "Keep it short.")
+
+
+async def _forget(turn: AgentTurn, text: str) -> None:
+    turn.forget(text or None)
 
 
 async def _compact(turn: AgentTurn, text: str) -> None:
     if not turn.offers("clientCapabilities.session.compaction"):
+        turn.shorten_context()
         await turn.say("The host does not follow compactions.")
         return
     id = turn.new_id("compaction")
@@ -211,7 +258,7 @@ async def _compact(turn: AgentTurn, text: str) -> None:
     for words in ("We talked ", "about a file."):
         turn.send(CompactionSummaryChunk(id, TextContent(words)))
         await turn.pause(0)
-    turn.session.tokens //= 10
+    turn.shorten_context()
     turn.send(CompactionUpdate(id, CompactionStatus.COMPLETED))
 
 
@@ -267,6 +314,13 @@ _COMMANDS = {
     "flood": _Command("Talk fast", "number of chunks", _flood),
     "wait": _Command("Wait until cancelled", None, _wait),
     "notice": _Command("Put a notice before the user", "severity text", _notice),
+    "notices": _Command("Put a notice of each severity before the user", None, _notices),
+    "notice-burst": _Command("Put many notices before the user", "number", _notice_burst),
+    "notice-repeat": _Command("Put one notice before the user many times", "number text", _notice_repeat),
+    "reminders": _Command("Tell which reminders the model saw in this turn", None, _reminders),
+    "model": _Command("Ask the model once more", None, _model),
+    "remind": _Command("Remind the model of something", "text", _remind),
+    "forget": _Command("Clear reminders", "tag", _forget),
     "compact": _Command("Shorten the context", None, _compact),
     "usage": _Command("Tell the usage", None, _usage),
     "title": _Command("Name the session", "title", _title),
