@@ -377,7 +377,7 @@ class AgentMethods:
         return session
 
     async def _let_go(self, session: Session) -> None:
-        """Close a session that is about to be opened again: some agents else keep a process for each time."""
+        """Close a session that is about to be opened again: some agents else keep a process for each time (R28)."""
         if session.current_turn is not None or not self._driver.protocol.agreement.supports("session/close"):
             return
         try:

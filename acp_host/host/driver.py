@@ -136,7 +136,7 @@ class Driver:
         """Write what the protocol core wants to send.
 
         What cannot be written is dropped: the end of the connection is on its way then, and ends every call. Until it
-        comes, the agent is heard; the end of a turn may be among its last words.
+        comes, the agent is heard; the end of a turn may be among its last words (R93).
         """
         with contextlib.suppress(ConnectionClosed, TransportError):
             self._write()

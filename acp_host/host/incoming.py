@@ -117,7 +117,7 @@ class IncomingRequests:
             return
         cancelled = _CANCELLED_ANSWERS.get(request.method)
         if cancelled is not None and any(session.cancels(request) for session in self._sessions):
-            # It crossed the cancel on its way: nobody is to be asked about a turn that they have ended.
+            # It crossed the cancel on its way: nobody is to be asked about a turn that they have ended (R60).
             self._answer(request, cancelled())
             return
         for session in self._sessions:

@@ -340,8 +340,13 @@ class Session:
                     self.state.apply(event)
         except Exception as error:  # a fault of this library must not cost the session more than this update
             self._report_unfolded(update, error)
-        if not self._turns.receive(update):
+        turn = self._turns.current
+        if turn is None:
             self._between_turns.push(update)
+        else:
+            turn.receive(update)
+            if self._turns.watches_idle:
+                self._turns.note_activity()
         if self._observers:
             self._tell_observers(update)
 

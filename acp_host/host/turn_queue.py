@@ -24,7 +24,6 @@ from acp_host.state import events
 from acp_host.wire._model import UNSET
 from acp_host.wire.ids import RequestId
 from acp_host.wire.prompt import CancelNotification, PromptRequest
-from acp_host.wire.updates import SessionUpdate
 
 __all__ = ["CancelTimeouts", "TurnQueue"]
 
@@ -48,6 +47,7 @@ class TurnQueue:
     Attributes:
         current: the turn on the wire, or ``None``.
         prompt_id: id of the newest prompt request; ``None`` before the first.
+        watches_idle: whether every update of the turn is to be noted with :meth:`note_activity`.
         reminders: see below.
 
     Args:
@@ -85,7 +85,7 @@ class TurnQueue:
         self._after_cancel = after_cancel
         self._queue: deque[Turn] = deque()
         self._timer: asyncio.TimerHandle | None = None
-        self._watches_idle = False
+        self.watches_idle = False
         self._last_activity = 0.0
 
     @property
@@ -98,16 +98,6 @@ class TurnQueue:
         self._queue.append(turn)
         self._apply(events.TurnQueued(turn.number, turn.prompt.blocks))
         self.send_next()
-
-    def receive(self, update: SessionUpdate) -> bool:
-        """Hand an update to the turn on the wire; tell whether there is one."""
-        turn = self.current
-        if turn is None:
-            return False
-        turn.receive(update)
-        if self._watches_idle:
-            self._note_activity()
-        return True
 
     def drop(self, error: AcpError) -> None:
         """Fail every turn that waits."""
@@ -159,7 +149,7 @@ class TurnQueue:
         else:
             turn.fail(end)
         self._tell_end(turn)
-        # Not at once: what arrived in one piece with the answer cannot be about a prompt that was not sent yet.
+        # Not at once: what arrived in one piece with the answer cannot be about a prompt that was not sent yet (R22).
         asyncio.get_running_loop().call_soon(self.send_next)
 
     def _leave(self, turn: Turn, end: Any) -> None:
@@ -230,16 +220,17 @@ class TurnQueue:
 
     def note_request(self, request: OpenRequest) -> None:
         """Learn that a request of the agent begins or ends: if it belongs to the turn, the turn is not idle."""
-        if self._watches_idle and request.concerns(self._session_id, self.prompt_id):
-            self._note_activity()
+        if self.watches_idle and request.concerns(self._session_id, self.prompt_id):
+            self.note_activity()
 
-    def _note_activity(self) -> None:
+    def note_activity(self) -> None:
+        """Learn that the turn on the wire is not idle."""
         self._last_activity = asyncio.get_running_loop().time()
 
     def _watch_idle(self, turn: Turn) -> None:
-        self._watches_idle = turn.prompt.idle_timeout is not None
+        self.watches_idle = turn.prompt.idle_timeout is not None
         if turn.prompt.idle_timeout is not None:
-            self._note_activity()
+            self.note_activity()
             self._start_timer(turn.prompt.idle_timeout, self._check_idle)
 
     def _check_idle(self) -> None:
@@ -248,7 +239,7 @@ class TurnQueue:
         if turn is None or turn.prompt.idle_timeout is None or turn.cancel_requested:
             return
         if self._incoming.is_waiting(self._session_id, self.prompt_id):
-            self._note_activity()
+            self.note_activity()
         silent = asyncio.get_running_loop().time() - self._last_activity
         if silent >= turn.prompt.idle_timeout:
             turn.cancel(f"no update for {turn.prompt.idle_timeout:g} s")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from typing import Any
 
 from acp_host.state.entries import BlockPart, MessageEntry, MessagePart, Speaker, TextPart, ToolCallEntry
 from acp_host.state.text import TextBuilder
 from acp_host.wire._model import NO_EXTRA, UNSET
 from acp_host.wire.content import TextContent
-from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
+from acp_host.wire.tool_calls import ToolCall, ToolCallContent, ToolCallLocation, ToolCallUpdate
 
 __all__ = ["MessageBuilder", "PartsBuilder", "ToolCallBuilder"]
 
@@ -95,19 +96,49 @@ _said_in = operator.attrgetter(*_SAID)
 class ToolCallBuilder:
     """A tool call that may still be told more about."""
 
-    __slots__ = ("_shell", "extra", "meta", "position", "provisional", "unfinished", *_SAID)
+    __slots__ = (
+        "extra",
+        "key",
+        "meta",
+        "position",
+        "provisional",
+        "replayed",
+        "tool_call_id",
+        "turn",
+        "unfinished",
+        *_SAID,
+    )
 
-    status: str | None
+    def __init__(
+        self, position: int, key: str, tool_call_id: str, *, provisional: bool, turn: int | None, replayed: bool
+    ) -> None:
+        self.position = position
+        self.key = key
+        self.tool_call_id = tool_call_id
+        self.provisional = provisional
+        self.unfinished = False
+        self.turn = turn
+        self.replayed = replayed
+        self.title = self.name = self.kind = self.status = self.raw_input = self.raw_output = None
+        self.content: tuple[ToolCallContent, ...] = ()
+        self.locations: tuple[ToolCallLocation, ...] = ()
+        self.meta: Mapping[str, Any] = NO_EXTRA
+        self.extra: Mapping[str, Any] = NO_EXTRA
 
-    def __init__(self, shell: ToolCallEntry) -> None:
-        self.position = shell.position
-        self.provisional = shell.provisional
-        self.unfinished = shell.unfinished
-        self.meta = shell.meta
-        self.extra = shell.extra
-        for name in _SAID:
-            setattr(self, name, getattr(shell, name))
-        self._shell = shell
+    @classmethod
+    def of(cls, entry: ToolCallEntry) -> ToolCallBuilder:
+        """Return the builder that goes on with a call."""
+        builder = cls(
+            entry.position,
+            entry.key,
+            entry.tool_call_id,
+            provisional=entry.provisional,
+            turn=entry.turn,
+            replayed=entry.replayed,
+        )
+        for name in (*_SAID, "meta", "extra", "unfinished"):
+            setattr(builder, name, getattr(entry, name))
+        return builder
 
     def merge(self, report: ToolCall | ToolCallUpdate, *, announced: bool) -> None:
         """Take what a message says; what it does not mention, or says nothing about with ``null``, stays.
@@ -140,16 +171,22 @@ class ToolCallBuilder:
 
     def freeze(self) -> ToolCallEntry:
         """Return the call as it is now."""
-        shell = self._shell
         return ToolCallEntry(
-            position=shell.position,
-            key=shell.key,
-            tool_call_id=shell.tool_call_id,
+            position=self.position,
+            key=self.key,
+            tool_call_id=self.tool_call_id,
+            title=self.title,
+            name=self.name,
+            kind=self.kind,
+            status=self.status,
+            content=self.content,
+            locations=self.locations,
+            raw_input=self.raw_input,
+            raw_output=self.raw_output,
             provisional=self.provisional,
             unfinished=self.unfinished,
             meta=self.meta,
             extra=self.extra,
-            turn=shell.turn,
-            replayed=shell.replayed,
-            **dict(zip(_SAID, _said_in(self), strict=True)),
+            turn=self.turn,
+            replayed=self.replayed,
         )

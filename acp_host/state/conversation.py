@@ -215,14 +215,12 @@ class Conversation:
         self._close_message()
         position = self.store.end
         builder = ToolCallBuilder(
-            ToolCallEntry(
-                position=position,
-                key=tool_call_id if use == 1 else f"{tool_call_id}#{use}",
-                tool_call_id=tool_call_id,
-                provisional=not announced,
-                turn=self.turn,
-                replayed=self.replaying,
-            )
+            position,
+            tool_call_id if use == 1 else f"{tool_call_id}#{use}",
+            tool_call_id,
+            provisional=not announced,
+            turn=self.turn,
+            replayed=self.replaying,
         )
         self._append(builder)
         self._calls[tool_call_id] = _KnownCall(position, self.turn, use)
@@ -238,7 +236,7 @@ class Conversation:
         if builder is None:
             entry = self.store.get(position)
             assert isinstance(entry, ToolCallEntry)
-            builder = self._open_calls[position] = ToolCallBuilder(entry)
+            builder = self._open_calls[position] = ToolCallBuilder.of(entry)
             self.store.put(position, builder)
         return builder
 

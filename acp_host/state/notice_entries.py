@@ -8,6 +8,7 @@ from typing import Any
 
 from attrs import frozen
 
+from acp_host.state._value import plain_json
 from acp_host.state.notice_preferences import Politeness
 from acp_host.wire._model import Unset, model
 from acp_host.wire.notices import Notice as WireNotice
@@ -145,7 +146,7 @@ class Notice:
     description: str | None
     display_title: str
     display_description: str | None
-    meta: Mapping[str, Any] | None
+    meta: Mapping[str, Any] | None = plain_json()
     received: float
     last_received: float
     count: int

@@ -29,6 +29,7 @@ from acp_host.state.reminder_entry import (
     Adjustment,
     ReminderEntry,
     ReminderFault,
+    ReminderMode,
     ReminderOrigin,
     ReminderStatus,
     Rung,
@@ -245,6 +246,12 @@ class ReminderBuilder:
         return sum(facts.emitted for facts in self.facts) + self.emitted_by_host
 
     @property
+    def _is_told_of(self) -> bool:
+        """Whether an agent that tells of reminders tells of this one; what no model sees is recorded without a word."""
+        mode = self.made.mode if self.made is not None else self._said().get("mode")
+        return self.rung not in _BY_THE_HOST and mode != ReminderMode.AUDIT_ONLY
+
+    @property
     def active(self) -> bool:
         """Whether it may still reach the model, or is before the user."""
         return not (self.retired or self.replayed or is_terminal(self.status))
@@ -283,7 +290,7 @@ class ReminderBuilder:
         self.turns_over += 1
         ttl = self.ttl_turns
         # Without a limit it holds until the agent says so; where the agent never does, for the turn it was due in.
-        if self.turns_over >= (ttl or 1) and not (agent_tells and self.rung not in _BY_THE_HOST):
+        if self.turns_over >= (ttl or 1) and not (agent_tells and self._is_told_of):
             self.retired = True
         return self.retired or ttl is not None
 

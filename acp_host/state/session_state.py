@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import evolve
-
 from acp_host.state import events
 from acp_host.state.clock import Scheduler
 from acp_host.state.conversation import Conversation
@@ -29,7 +27,7 @@ from acp_host.state.snapshot import (
     SessionSnapshot,
     TurnState,
 )
-from acp_host.wire._model import NO_EXTRA, UNSET, Unset
+from acp_host.wire._model import NO_EXTRA, UNSET, Unset, evolve
 from acp_host.wire._model import evolve as evolve_wire
 from acp_host.wire.commands import AvailableCommand
 from acp_host.wire.config_options import SessionConfigOption

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from attrs import field, frozen
+from attrs import field
 
-from acp_host.state._value import plain_json
+from acp_host.state._value import plain_json, value
 from acp_host.state.entries import Entry, ToolCallEntry
 from acp_host.state.transcript import Transcript
 from acp_host.wire._model import NO_EXTRA
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True)
+@value
 class Plan:
     """A plan of the agent.
 
@@ -46,7 +46,7 @@ class Plan:
     content: PlanUpdateContent
 
 
-@frozen(kw_only=True)
+@value
 class Modes:
     """The modes of an agent that has modes.
 
@@ -59,7 +59,7 @@ class Modes:
     available: tuple[SessionMode, ...] = ()
 
 
-@frozen(kw_only=True)
+@value
 class ContextUsage:
     """How full the model's context is, in tokens, and what the session has cost.
 
@@ -76,7 +76,7 @@ class ContextUsage:
     last_turn: Usage | None = None
 
 
-@frozen(kw_only=True)
+@value
 class SessionInfo:
     """What the session is called.
 
@@ -93,7 +93,7 @@ class SessionInfo:
     meta: Mapping[str, Any] = plain_json(default=NO_EXTRA)
 
 
-@frozen(kw_only=True)
+@value
 class Question:
     """Something that the agent asks the user and that has no answer yet.
 
@@ -110,7 +110,7 @@ class Question:
     position: int | None = None
 
 
-@frozen(kw_only=True)
+@value
 class QueuedTurn:
     """A prompt that waits."""
 
@@ -118,7 +118,7 @@ class QueuedTurn:
     prompt: tuple[ContentBlock, ...]
 
 
-@frozen(kw_only=True)
+@value
 class TurnState:
     """What the session is doing.
 
@@ -139,7 +139,7 @@ class TurnState:
     detail: str = ""
 
 
-@frozen(kw_only=True)
+@value
 class TerminalView:
     """A command that the host runs for the agent.
 
@@ -162,7 +162,7 @@ class TerminalView:
     released: bool = False
 
 
-@frozen(kw_only=True)
+@value
 class Health:
     """Whether the agent can be reached.
 
@@ -175,7 +175,7 @@ class Health:
     detail: str = ""
 
 
-@frozen(kw_only=True)
+@value
 class SessionSnapshot:
     """A session at one moment.
 

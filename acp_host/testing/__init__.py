@@ -16,31 +16,35 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from acp_host.testing.agent_session import AgentSession
     from acp_host.testing.agent_side import AgentSide
-    from acp_host.testing.agent_turn import AgentTurn, CommandResult, TurnCancelled
+    from acp_host.testing.agent_turn import AgentReminder, AgentTurn, CommandResult, ToolCallSkipped, TurnCancelled
     from acp_host.testing.reference import ReferenceAgent
     from acp_host.testing.script_language import builtin_script
     from acp_host.testing.scripted import ScriptedAgent
     from acp_host.transports import memory_pair
 
 __all__ = [
+    "AgentReminder",
     "AgentSession",
     "AgentSide",
     "AgentTurn",
     "CommandResult",
     "ReferenceAgent",
     "ScriptedAgent",
+    "ToolCallSkipped",
     "TurnCancelled",
     "builtin_script",
     "memory_pair",
 ]
 
 _HOME_OF = {
+    "AgentReminder": "acp_host.testing.agent_turn",
     "AgentSession": "acp_host.testing.agent_session",
     "AgentSide": "acp_host.testing.agent_side",
     "AgentTurn": "acp_host.testing.agent_turn",
     "CommandResult": "acp_host.testing.agent_turn",
     "ReferenceAgent": "acp_host.testing.reference",
     "ScriptedAgent": "acp_host.testing.scripted",
+    "ToolCallSkipped": "acp_host.testing.agent_turn",
     "TurnCancelled": "acp_host.testing.agent_turn",
     "builtin_script": "acp_host.testing.script_language",
     "memory_pair": "acp_host.transports",

@@ -71,7 +71,7 @@ FEATURES: Mapping[str, Feature] = {
     "title": Feature(("session/set_title",), stable=False),
     "authStatus": Feature(("auth/status",), stable=False),
     "providers": Feature(("providers/list", "providers/set", "providers/disable"), stable=False),
-    # Reminders as in the RFC, or as Harn has them; what the second line names goes with either.
+    # As in the RFC; the two that follow go with Harn's ways too.
     "reminders": Feature(("session/inject_reminder",), stable=False),
     "reminder_updates": Feature(stable=False),
     "reminder_queue": Feature(("session/pending_injections", "session/revoke_reminder"), stable=False),

@@ -45,6 +45,9 @@ class ReferenceAgent:
     It returns the stop reason, ``None`` for ``end_turn``. It may raise :class:`~acp_host.errors.RequestFailed`, which
     the prompt is answered with. When the turn is cancelled the script is cancelled where it waits.
 
+    The model that it does not have is asked, as it were, when a turn begins and after each tool call; then it is shown
+    the reminders that the host sent, and the host is told so. ``/reminders`` says what it saw.
+
     One agent can serve many connections, one after the other or at once; its sessions outlive them, so that a host can
     load them again. MCP servers are accepted and left alone.
 

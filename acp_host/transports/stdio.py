@@ -41,7 +41,7 @@ _SETTLE = 0.5
 _LOOK_AGAIN = 2.0
 """Longest time between two looks at who still holds stdout after the launched process has exited, in seconds."""
 _LAST_WORDS = 5.0
-"""Seconds of silence after which an agent that takes no more messages counts as lost."""
+"""Seconds of silence after which an agent that takes no more messages counts as lost (R89)."""
 _ERROR_TAIL = 8 * 1024
 """Bytes of stderr that an error carries."""
 

@@ -1,17 +1,26 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tempfile
 from pathlib import Path
 
+import attrs
 import pytest
 
 from acp_host.cli import demo
-from tests.cli.conftest import Command
+from acp_host.cli.demo_ladder import RUNS
+from tests.cli.conftest import PATIENCE, PROGRAM, Command, Ran
 
 
-def test_demo_shows_a_whole_conversation(process: Command) -> None:
-    ran = process("demo")
+@pytest.fixture(scope="module")
+def ran() -> Ran:
+    """Run the demo once, as a process of its own."""
+    ended = subprocess.run([*PROGRAM, "demo"], capture_output=True, text=True, timeout=PATIENCE)
+    return Ran(ended.returncode, ended.stdout, ended.stderr)
+
+
+def test_demo_shows_a_whole_conversation(ran: Ran) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert "\x1b" not in ran.out, "a log has no colours"
     positions = [
@@ -40,14 +49,56 @@ def test_demo_shows_a_whole_conversation(process: Command) -> None:
     assert re.search(r"tokens \(\d+ in, \d+ out\)", ran.out)
 
 
+def test_demo_shows_every_way_of_a_reminder_to_the_model(ran: Ran) -> None:
+    runs = ran.out.split("reminders, ")[1:]
+    assert len(runs) == 4
+    expected = (
+        ("inject_reminder", "pending", ("the agent offers reminders.inject", "ephemeral_cache is left out"), "system"),
+        ("remind", "pending", ("the agent offers session.remind",), "user"),
+        ("sidebar", "sidebar", ("a person sees the panel",), None),
+        ("prefixed_user_message", "queued", ("the policy allows it",), "user, marked by the demo"),
+    )
+    for number, (run, (rung, status, reasons, role)) in enumerate(zip(runs, expected, strict=True), start=1):
+        assert run.startswith(f"{number} of 4: ")
+        assert re.search(rf"{rung} +yes  {reasons[0]}", run)
+        for reason in reasons:
+            assert reason in run
+        assert run.count(f"receipt     rung {rung}, status {status}") == 2
+        assert ("- system, 1 x: 2 tests failed" in run) is (rung == "inject_reminder")
+        assert (f"- {role}" in run) is (role is not None)
+        assert "toast       [Reference Agent] info, for 6 s: Settings were reloaded" in run
+        assert "warning, stays: The disk is almost full (2 times)" in run
+        assert run.count("toast       dismissed: ") == 2
+        for line in ("panel       rmd-1  ", "panel       rmd-2  ", "panel       rmd-3  ", "The reminders panel"):
+            assert line in run
+    for words in ("deduped     replaced by rmd-2", "expired     ttl_expired", "rmd-3  cleared"):
+        assert words in runs[0]
+    assert "over, as far as this host can tell" in runs[1]
+    late = [runs[1].index(words) for words in ("rmd-3  sending", "The model saw no reminder", "rmd-3  pending")]
+    assert late == sorted(late)
+    assert "rmd-3  dismissed" in runs[2]
+    assert "rmd-2  queued" in runs[3]
+
+
+def test_demo_checks_the_rung_that_was_used(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = attrs.evolve(RUNS[0], without={"reminders"}, sidebar=True)
+    monkeypatch.setattr(demo, "RUNS", (wrong,))
+    ran = command("demo")
+    assert ran.code == 1
+    why = f"{wrong.title}: the rungs were sidebar, sidebar, sidebar; {wrong.title}: what the model saw was "
+    assert f"demo failed {why}[False, False, False]" in ran.out
+
+
 def test_demo_leaves_no_directory_behind(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(demo, "RUNS", RUNS[:1])
     assert command("demo").code == 0
     assert list(tmp_path.iterdir()) == []
 
 
 def test_demo_says_what_went_wrong(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "_PROMPT", "/stop refusal")
+    monkeypatch.setattr(demo, "RUNS", ())
     ran = command("demo")
     assert ran.code == 1
     assert "demo failed the turn ended refused; the agent said nothing; nobody asked for permission; " in ran.out

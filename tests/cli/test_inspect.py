@@ -3,9 +3,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from acp_host.state.reminder_entry import Rung
 from acp_host.testing import ScriptedAgent
 from tests.cli import agents
 from tests.cli.conftest import Command
@@ -45,6 +47,9 @@ def test_tables(command: Command) -> None:
         ["session/resume", "stable", "no", "quirk: advertises resume and answers method not found"],
         ["session/fork", "draft", "no", "agentCapabilities.sessionCapabilities.fork"],
         ["absent_though_advertised", "session/resume", "advertises resume and answers method not found"],
+        ["inject_reminder", "yes", "yes", "the agent offers reminders.inject"],
+        ["sidebar", "no", "yes", "no person sees the panel"],
+        ["prefixed_user_message", "yes", "no", "the policy allows it, marked, before the next prompt"],
     ):
         assert row in rows
 
@@ -80,6 +85,35 @@ def test_json(command: Command) -> None:
     }
     assert [quirk["subject"] for quirk in document["quirks"]] == ["session/resume"]
     assert command("inspect", "--json", *ScriptedAgent.command(QUIRKY)).out == ran.out
+
+
+INJECT, REMIND, NONE = {"inject": True}, {"session": {"remind": {}}}, {}
+HARN = {"_meta": {"harn": {}}}
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "options", "name", "available"),
+    [
+        ({"reminders": INJECT}, [], "x", ["inject_reminder"]),
+        (REMIND, [], "x", ["remind"]),
+        (HARN, [], "x", ["remind"]),
+        (NONE, [], "harn", ["remind"]),
+        ({"reminders": INJECT, **REMIND}, [], "x", ["inject_reminder", "remind"]),
+        ({"reminders": {"inject": False}}, [], "x", []),
+        (NONE, ["--sidebar"], "x", ["sidebar"]),
+    ],
+)
+def test_the_ladder(
+    command: Command, capabilities: dict[str, Any], options: list[str], name: str, available: list[str]
+) -> None:
+    script = f"await agent.handshake({capabilities!r}, agentInfo={{'name': {name!r}, 'version': '1'}})"
+    ran = command("inspect", "--json", *options, *ScriptedAgent.command(script))
+    ladder = json.loads(ran.out)["ladder"]
+    assert [step["rung"] for step in ladder] == list(Rung)
+    assert all(step["reason"] for step in ladder)
+    assert [step["rung"] for step in ladder if step["available"] and step["default"]] == [*available, "suppressed"]
+    assert [step["rung"] for step in ladder if not step["default"]] == ["steering", "prefixed_user_message"]
+    assert [step["adjustments"] for step in ladder] == [[]] * len(Rung)
 
 
 def test_no_session_is_created_and_nothing_is_asked(command: Command) -> None:

@@ -11,9 +11,12 @@ import attrs
 import pytest
 
 from acp_host.state import entries, events, snapshot
+from acp_host.state.clock import ManualClock, ManualScheduler
 from acp_host.state.deltas import DeltaMaker
 from acp_host.state.entries import Speaker
 from acp_host.state.json_form import FORMAT_VERSION, to_json
+from acp_host.state.notice_entries import NoticeReceived
+from acp_host.state.notices import NoticeCenter
 from acp_host.state.snapshot import SessionSnapshot, TerminalView
 from acp_host.wire._model import UNSET, wire_name
 from acp_host.wire.commands import AvailableCommand
@@ -60,6 +63,11 @@ def documented() -> tuple[Folding, list[Any]]:
     )
     folding.flush()
     return folding, sent
+
+
+DEEP: Any = 1
+for _ in range(1_000):  # the decoder of messages accepts this depth
+    DEEP = [DEEP]
 
 
 class TestDocumentation:
@@ -139,10 +147,13 @@ class TestValues:
             "released": False,
         }
 
+    def test_the_metadata_of_a_notice_is_passed_on_however_deep(self):
+        notices = NoticeCenter(ManualScheduler(), ManualClock())
+        notices.apply(NoticeReceived("s", "info", "Hi", meta={"deep": DEEP}))
+        assert to_json(notices.snapshot())["history"][0]["_meta"]["deep"] is DEEP
+
     def test_the_agents_own_json_is_passed_on_however_deep(self):
-        deep: Any = 1
-        for _ in range(1_000):  # the decoder of messages accepts this depth
-            deep = [deep]
+        deep = DEEP
         folding = Folding(call("c", raw_input=deep, meta={"a": deep}), events.UnknownReported("x", {"deep": deep}))
         form = to_json(folding.snapshot)
         assert form["transcript"]["entries"][0]["rawInput"] is deep

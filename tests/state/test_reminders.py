@@ -483,6 +483,15 @@ def test_an_agent_that_tells_is_believed():
     assert (entry.status, entry.estimated, entry.active, entry.ttl_left) == ("pending", False, True, 0)
 
 
+def test_of_what_is_for_the_audit_only_no_agent_tells():
+    panel = Panel()
+    panel(events.RemindersReported(True))
+    entry_id = panel.accepted("r-1", mode="audit_only")
+    panel.turn()
+    entry = panel.entry(entry_id)
+    assert (entry.status, entry.estimated, entry.active) == ("pending", True, False)
+
+
 @pytest.mark.parametrize("rung", ["steering", "prefixed_user_message"])
 def test_what_is_in_the_conversation_is_past_when_its_turn_is(rung):
     panel = Panel()
