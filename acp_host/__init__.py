@@ -58,11 +58,18 @@ if TYPE_CHECKING:
     from acp_host.services.files import FileService
     from acp_host.services.permissions import PermissionPolicy
     from acp_host.services.terminals import TerminalService
+    from acp_host.state.deltas import DeltaMaker
+    from acp_host.state.json_form import to_json
+    from acp_host.state.memory import MemoryPolicy
     from acp_host.state.notice_entries import Notice, NoticesSnapshot, NoticeState
     from acp_host.state.notice_preferences import NoticePreferences, SeverityPreferences
     from acp_host.state.notices import NoticeCenter
+    from acp_host.state.observable import Change, ChangeKind, ChangeSet, Subscription
     from acp_host.state.reminder_entry import ReminderEntry, Rung
     from acp_host.state.reminders import RemindersPanel
+    from acp_host.state.session_state import SessionState
+    from acp_host.state.snapshot import SessionSnapshot
+    from acp_host.state.transcript import Transcript
     from acp_host.transports import StdioTransport, StopTimeouts, Transport, memory_pair
     from acp_host.wire._model import UNSET
     from acp_host.wire.text import join_text, printable
@@ -74,9 +81,13 @@ __all__ = [
     "Agreement",
     "AuthRequired",
     "CancelTimeouts",
+    "Change",
+    "ChangeKind",
+    "ChangeSet",
     "ConnectionClosed",
     "ConnectionLost",
     "DecodeError",
+    "DeltaMaker",
     "Diagnostic",
     "DiagnosticKind",
     "DiagnosticLog",
@@ -91,6 +102,7 @@ __all__ = [
     "InvalidState",
     "LocalError",
     "MalformedResponse",
+    "MemoryPolicy",
     "MethodNotFound",
     "NotSupported",
     "Notice",
@@ -118,13 +130,17 @@ __all__ = [
     "ResourceNotFound",
     "Rung",
     "Session",
+    "SessionSnapshot",
+    "SessionState",
     "SeverityPreferences",
     "StartFailed",
     "StartTimeout",
     "StartTimeouts",
     "StdioTransport",
     "StopTimeouts",
+    "Subscription",
     "TerminalService",
+    "Transcript",
     "Transport",
     "TransportError",
     "Turn",
@@ -136,6 +152,7 @@ __all__ = [
     "join_text",
     "memory_pair",
     "printable",
+    "to_json",
 ]
 
 _HOMES = {
@@ -166,6 +183,13 @@ _HOMES = {
     "acp_host.transports": ("StdioTransport", "StopTimeouts", "Transport", "memory_pair"),
     "acp_host.wire._model": ("UNSET",),
     "acp_host.wire.text": ("join_text", "printable"),
+    "acp_host.state.json_form": ("to_json",),
+    "acp_host.state.session_state": ("SessionState",),
+    "acp_host.state.snapshot": ("SessionSnapshot",),
+    "acp_host.state.memory": ("MemoryPolicy",),
+    "acp_host.state.deltas": ("DeltaMaker",),
+    "acp_host.state.observable": ("Change", "ChangeKind", "ChangeSet", "Subscription"),
+    "acp_host.state.transcript": ("Transcript",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -114,6 +114,7 @@ class Session:
             session_id, self._reminder_context, context.scheduler, context.clock, self._report_observer
         )
         self._continues = False
+        self.state.attach(reminders=self._reminders.panel, notices=self.notices)
         self._turns = TurnQueue(
             session_id,
             driver=context.driver,
@@ -391,6 +392,7 @@ class Session:
         if earlier is not self:
             self._continues = True
             self._reminders = self._turns.reminders = earlier._reminders
+            self.state.attach(reminders=self._reminders.panel)
             self._reminders.reattach(self._reminder_context)
 
     def replay_begins(self) -> None:

@@ -26,6 +26,8 @@ Operation = dict[str, Any]
 
 _KEYED_SECTIONS = ("subagents", "terminals")
 """Sections that are JSON objects, patched by key; the others are replaced whole, being small."""
+_LISTED_SECTIONS: Mapping[str, tuple[str, ...]] = {"reminders": ("entries",), "notices": ("toasts", "history")}
+"""Panels, with their lists of items that have an ``id``; those are patched by item, the rest of a panel whole."""
 _GROWING = ("parts", "summary")
 """Attributes of entries that mostly grow at their end."""
 _FOLLOWED = 64
@@ -44,6 +46,11 @@ class DeltaMaker:
         self._end = self._first + len(snapshot.transcript)
         self._sent = OrderedDict((entry.position, entry) for entry in snapshot.transcript[-_FOLLOWED:])
         self._keys = {section: set(getattr(snapshot, section)) for section in _KEYED_SECTIONS}
+        self._ids = {
+            (section, name): [item.id for item in getattr(getattr(snapshot, section), name)]
+            for section, names in _LISTED_SECTIONS.items()
+            for name in names
+        }
 
     def delta(self, changes: ChangeSet) -> list[Operation]:
         """Return the operations that lead to the state after ``changes``; call it for every change set, in order."""
@@ -53,6 +60,8 @@ class DeltaMaker:
         for section in sections:
             if section in _KEYED_SECTIONS:
                 operations += self._keyed(section, getattr(snapshot, section), changes)
+            elif section in _LISTED_SECTIONS:
+                operations += self._panel(section, getattr(snapshot, section), frozenset(changes.keys(section)))
             else:
                 operations.append(_replace(f"/{wire_name(section)}", to_json(getattr(snapshot, section))))
         operations.append(_replace("/version", snapshot.version))
@@ -116,6 +125,39 @@ class DeltaMaker:
                 operations.append({"op": "remove", "path": path})
                 known.remove(key)
         return operations
+
+    def _panel(self, section: str, panel: Any, changed: frozenset[str | int | None]) -> list[Operation]:
+        operations: list[Operation] = []
+        for attribute in attrs.fields(type(panel)):
+            path, value = f"/{wire_name(section)}/{wire_name(attribute.name)}", getattr(panel, attribute.name)
+            if attribute.name not in _LISTED_SECTIONS[section]:
+                operations.append(_replace(path, to_json(value)))
+                continue
+            ids = [item.id for item in value]
+            operations += _listed(path, self._ids[section, attribute.name], ids, value, changed)
+            self._ids[section, attribute.name] = ids
+        return operations
+
+
+def _listed(
+    path: str, before: list[Any], after: list[Any], items: tuple[Any, ...], changed: frozenset[Any]
+) -> list[Operation]:
+    """Return the operations for a list of items of which some came, some went, and some were ``changed``.
+
+    Items keep their order; where they do not, or the whole panel is another one, the list is sent whole.
+    """
+    present, known = set(after), set(before)
+    left = [item_id for item_id in before if item_id in present]
+    if left != [item_id for item_id in after if item_id in known] or None in changed:
+        return [_replace(path, to_json(items))]
+    gone = [index for index, item_id in enumerate(before) if item_id not in present]
+    operations: list[Operation] = [{"op": "remove", "path": f"{path}/{index}"} for index in reversed(gone)]
+    for index, item_id in enumerate(after):
+        if item_id not in known:
+            operations.append(_add(f"{path}/{index}", to_json(items[index])))
+        elif item_id in changed:
+            operations.append(_replace(f"{path}/{index}", to_json(items[index])))
+    return operations
 
 
 def _differences(before: Any, after: Any, path: str) -> list[Operation]:

@@ -388,6 +388,8 @@ class Observable(Generic[S]):
         self._snapshot: S | None = None
         self._waiters: set[Waiter] = set()
         self._watching = 0
+        self._whole: Observable[Any] | None = None
+        self._section = ""
 
     # --- for readers ------------------------------------------------------------------------------------------------
 
@@ -398,8 +400,14 @@ class Observable(Generic[S]):
 
     @property
     def is_observed(self) -> bool:
-        """Whether anybody is connected or iterates over :meth:`watch`."""
-        return self._watching > 0 or bool(self.changed)
+        """Whether anybody is connected or iterates over :meth:`watch`, here or where this is a part of."""
+        own = self._watching > 0 or bool(self.changed)
+        return own or (self._whole is not None and self._whole.is_observed)
+
+    def join(self, whole: Observable[Any], section: str) -> None:
+        """Become a part of another state: what changes here changes there too, in that ``section``."""
+        self._whole, self._section = whole, section
+        whole.note(section)
 
     def snapshot(self) -> S:
         """Return the present state; the same object until something changes."""
@@ -465,6 +473,11 @@ class Observable(Generic[S]):
         self._snapshot = None
         if self._noted.get((section, key)) is not kind:
             _merge(self._noted, (section, key), kind, seen=self._looked)
+        if self._whole is not None:
+            # Items of several sections here can have the same key there, where only one kind can be told of it; and
+            # there, no key stands for all of this.
+            one_kind = kind if section == self._section else ChangeKind.CHANGED
+            self._whole.note(self._section, section if key is None else key, one_kind)
 
     def _freeze(self) -> S:
         raise NotImplementedError

@@ -15,7 +15,11 @@ from acp_host.state.clock import Scheduler
 from acp_host.state.conversation import Conversation
 from acp_host.state.json_form import to_json
 from acp_host.state.memory import MemoryPolicy
+from acp_host.state.notice_entries import NoticesSnapshot
+from acp_host.state.notices import NoticeCenter
 from acp_host.state.observable import ChangeKind, Observable
+from acp_host.state.reminder_entry import RemindersSnapshot
+from acp_host.state.reminders import RemindersPanel
 from acp_host.state.snapshot import (
     ContextUsage,
     Health,
@@ -74,6 +78,8 @@ class SessionState(Observable[SessionSnapshot]):
         self._turn = TurnState()
         self._health = Health()
         self._packing = False
+        self._reminders: RemindersPanel | None = None
+        self._notices: NoticeCenter | None = None
         self._reducers: dict[type, Callable[[Any], None]] = {
             **self._conversation.reducers(),
             events.ReplayEnded: self._replay_ended,
@@ -94,6 +100,15 @@ class SessionState(Observable[SessionSnapshot]):
             events.TurnEnded: self._turn_ended,
             events.HealthChanged: self._health_changed,
         }
+
+    def attach(self, *, reminders: RemindersPanel | None = None, notices: NoticeCenter | None = None) -> None:
+        """Make the panels of the session parts of its state, in place of those that were."""
+        if reminders is not None:
+            self._reminders = reminders
+            reminders.join(self, "reminders")
+        if notices is not None:
+            self._notices = notices
+            notices.join(self, "notices")
 
     def apply(self, event: events.SessionEvent) -> None:
         """Fold one event. This and nothing else changes the state."""
@@ -141,6 +156,8 @@ class SessionState(Observable[SessionSnapshot]):
             questions=self._questions,
             turn=self._turn,
             health=self._health,
+            reminders=self._reminders.snapshot() if self._reminders else RemindersSnapshot(),
+            notices=self._notices.snapshot() if self._notices else NoticesSnapshot(),
         )
 
     # --- plans, commands, options -----------------------------------------------------------------------------------

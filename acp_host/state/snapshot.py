@@ -9,6 +9,8 @@ from attrs import field
 
 from acp_host.state._value import plain_json, value
 from acp_host.state.entries import Entry, ToolCallEntry
+from acp_host.state.notice_entries import NoticesSnapshot
+from acp_host.state.reminder_entry import RemindersSnapshot
 from acp_host.state.transcript import Transcript
 from acp_host.wire._model import NO_EXTRA
 from acp_host.wire.commands import AvailableCommand
@@ -212,8 +214,8 @@ class SessionSnapshot:
     terminals: Mapping[str, TerminalView] = NO_EXTRA
     turn: TurnState = field(factory=TurnState)
     health: Health = field(factory=Health)
-    reminders: Any = None
-    notices: Any = None
+    reminders: RemindersSnapshot = field(factory=RemindersSnapshot)
+    notices: NoticesSnapshot = field(factory=NoticesSnapshot)
 
     @property
     def tool_calls(self) -> tuple[ToolCallEntry, ...]:
