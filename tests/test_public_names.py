@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import acp_host
 
 PACKAGE = Path(acp_host.__file__)
@@ -30,9 +32,5 @@ def test_importing_the_package_loads_next_to_nothing() -> None:
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
-    try:
+    with pytest.raises(AttributeError, match="nothing_of_the_kind"):
         _ = acp_host.nothing_of_the_kind  # type: ignore[attr-defined]
-    except AttributeError as error:
-        assert "nothing_of_the_kind" in str(error)
-    else:
-        raise AssertionError("no AttributeError")

@@ -1,56 +1,81 @@
-"""When the replay of a loaded session is over: :class:`ReplayWindow`.
+"""When the replay of a session that is opened again is over: :class:`ReplayWindow`.
 
-The specification has the history come before the answer to ``session/load``. Some agents answer first and replay
-afterwards, so an answer with nothing before it leaves the window open until the history has come and gone quiet, until
-it does not come at all, or until a prompt is sent.
+======================  ===========================================================================================
+what is asked           then what comes is history
+======================  ===========================================================================================
+``session/load``        until a quarter of a second has passed after the answer without a further entry of the
+                        transcript, or until a prompt is sent or the agent asks the user something. The specification
+                        has the history come before the answer; some agents answer first, or in the midst of it
+``session/resume``      until the answer. There should be no history; some agents send it all the same
+``session/fork``        until the answer: what comes for the new session before its id is known
+======================  ===========================================================================================
+
+A request that fails ends it at once. Notices and reports about reminders are of the moment: those that come after the
+answer are live.
 """
 
 from __future__ import annotations
 
 from acp_host.state import events
-from acp_host.state.clock import Scheduler
+from acp_host.state.clock import Scheduler, Timer
 from acp_host.state.session_state import SessionState
 
-__all__ = ["ReplayWindow"]
+__all__ = ["QUIET", "ReplayWindow"]
 
-_QUIET = 0.25
-"""Seconds without a further entry after which a late replay is over."""
-_LOOKS = 8
-"""How many such pauses pass before a replay is taken to have been empty."""
+QUIET = 0.25
+"""Seconds without a further entry after which a replay is over that went on behind the answer."""
 
 
 class ReplayWindow:
     """The time during which updates of a session are history. It opens when it is made.
 
+    Attributes:
+        awaits_answer: the request that opens the session is not answered.
+
     Args:
         state: told when the replay begins and ends.
         scheduler: looks again after a pause.
+        whole: the agent was asked to tell all of the session, and may go on with it behind the answer.
     """
 
-    def __init__(self, state: SessionState, scheduler: Scheduler) -> None:
+    def __init__(self, state: SessionState, scheduler: Scheduler, *, whole: bool) -> None:
+        self.awaits_answer = True
         self._state = state
         self._scheduler = scheduler
-        self._first = self._seen = state.entries_so_far
-        self._looks = 0
-        state.apply(events.ReplayStarted())
+        self._whole = whole
+        self._seen = 0
+        self._timer: Timer | None = None
+        state.apply(events.ReplayStarted(whole))
 
     def answered(self) -> None:
-        """Learn that the agent has answered ``session/load``."""
-        if self._state.entries_so_far > self._first:
-            self._close()
+        """Learn that the agent has opened the session."""
+        self.awaits_answer = False
+        if self._whole and self._state.is_replaying:
+            self._wait()
         else:
-            self._scheduler.later(_QUIET, self._look)
+            self.close()
 
-    def _look(self) -> None:
-        entries = self._state.entries_so_far
-        quiet = entries == self._seen and entries > self._first
-        self._seen = entries
-        self._looks += 1
-        if quiet or (entries == self._first and self._looks >= _LOOKS):
-            self._close()
-        elif self._state.is_replaying:
-            self._scheduler.later(_QUIET, self._look)
+    def interrupt(self) -> None:
+        """Learn that the agent does what it cannot do in a replay."""
+        if not self.awaits_answer:
+            self.close()
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """End it, if it has not ended; nothing is left of it afterwards."""
+        self.awaits_answer = False
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         if self._state.is_replaying:
             self._state.apply(events.ReplayEnded())
+
+    def _wait(self) -> None:
+        self._seen = self._state.entries_so_far
+        self._timer = self._scheduler.later(QUIET, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        if self._state.is_replaying and self._state.entries_so_far > self._seen:
+            self._wait()
+        else:
+            self.close()

@@ -29,7 +29,7 @@ from acp_host.state.reminder_entry import ReminderEntry
 from acp_host.state.reminders import RemindersPanel
 from acp_host.state.session_state import SessionState
 from acp_host.translate.reminders import PendingInjections
-from acp_host.translate.v1 import PLAIN, opened, translate
+from acp_host.translate.v1 import PLAIN, SPEAKERS, opened, translate
 from acp_host.wire._model import UNSET
 from acp_host.wire.config_options import (
     SetSessionConfigOptionRequest,
@@ -332,13 +332,15 @@ class Session:
         """Take an update of this session."""
         update: Any = notification.update
         try:
-            translator = PLAIN.get(update.__class__)
-            if translator is None or update.meta is not UNSET or self._reminders.is_listening:
+            kind: Any = update.__class__
+            speaker = SPEAKERS.get(kind)
+            if kind not in PLAIN or update.meta is not UNSET or self._reminders.is_listening:
                 self._receive_special(update)
+            elif speaker is not None:
+                message_id = update.message_id
+                self.state.add_chunk(speaker, update.content, None if message_id is UNSET else message_id)
             else:
-                event = translator(update)
-                if event is not None:
-                    self.state.apply(event)
+                self._fold(update)
         except Exception as error:  # a fault of this library must not cost the session more than this update
             self._report_unfolded(update, error)
         turn = self._turns.current
@@ -355,11 +357,15 @@ class Session:
         """Take an update that may be about reminders, or is no event of the conversation."""
         if self._take_reminders(update):
             return
+        if not self._fold(update) and isinstance(update, Notice):
+            self._notice_router.receive(self.id, update, self.notices, during_replay=self.state.is_replaying)
+
+    def _fold(self, update: SessionUpdate) -> bool:
+        """Fold an update into the state; tell whether it is an event of the conversation."""
         event = translate(update)
         if event is not None:
             self.state.apply(event)
-        elif isinstance(update, Notice):
-            self._notice_router.receive(self.id, update, self.notices, during_replay=self.state.is_replaying)
+        return event is not None
 
     def _report_unfolded(self, update: SessionUpdate, error: Exception) -> None:
         text = f"an update ({type(update).__name__}) was not folded into the state: {type(error).__name__}: {error}"

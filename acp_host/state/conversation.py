@@ -37,6 +37,9 @@ SECTION = "transcript"
 
 _SAID_OF_MESSAGE = ("sender_session_id", "recipient_session_id", "sender_message_id", "recipient_message_id")
 
+# Reading a member off its enumeration costs as much as making a small object.
+_ADDED, _CHANGED = ChangeKind.ADDED, ChangeKind.CHANGED
+
 Note = Callable[[str, Any, ChangeKind], None]
 
 
@@ -70,6 +73,8 @@ class Conversation:
         self._session_messages: dict[str, int] = {}
         self._replayed_turns = 0
         self._superseded = 0
+        self._may_be_superseded = 0
+        self._leading = range(0)
 
     def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns the transcript."""
@@ -81,7 +86,6 @@ class Conversation:
             events.SessionMessageReported: self._session_message,
             events.UnknownReported: self._unknown,
             events.ReminderShown: self._reminder,
-            events.ReplayStarted: self._replay_started,
         }
 
     def freeze(self) -> Transcript:
@@ -101,7 +105,7 @@ class Conversation:
     def drop_before(self, position: int) -> None:
         """Forget the entries before a position, and what was kept to find them again."""
         self.store.drop_before(position)
-        self._note(SECTION, None, ChangeKind.CHANGED)
+        self._note(SECTION, None, _CHANGED)
         first = self.store.first
         while self.turn_starts and self.turn_starts[0] < first:
             self.turn_starts.popleft()
@@ -116,48 +120,52 @@ class Conversation:
     # --- messages ---------------------------------------------------------------------------------------------------
 
     def _message_chunk(self, event: events.MessageChunk) -> None:
+        self.add_chunk(event.speaker, event.content, event.message_id)
+
+    def add_chunk(self, speaker: Speaker, content: ContentBlock, message_id: str | None) -> None:
+        """Fold a :class:`~acp_host.state.events.MessageChunk` that need not be made: they come by the ten thousand."""
         message = self._message
         if (
             message is None
-            or message.speaker is not event.speaker
-            or (event.message_id is not None and message.message_id != event.message_id)
+            or message.speaker is not speaker
+            or (message_id is not None and message.message_id != message_id)
         ):
-            if event.speaker is Speaker.USER and self._is_echo(event):
+            if speaker is Speaker.USER and self._is_echo(content, message_id):
                 return
-            message = self._begin_message(event)
+            message = self._begin_message(speaker, content, message_id)
             if message is None:
                 return
-        message.parts.add(event.content)
+        message.parts.add(content)
         if message is not self._noted:
             self._noted = message
             self.store.touch(message.position)
-            self._note(SECTION, message.position, ChangeKind.CHANGED)
+            self._note(SECTION, message.position, _CHANGED)
 
-    def _begin_message(self, event: events.MessageChunk) -> MessageBuilder | None:
+    def _begin_message(self, speaker: Speaker, content: ContentBlock, message_id: str | None) -> MessageBuilder | None:
         """Return the builder that a chunk belongs to: of a message known by id, or of a new one.
 
         A message does not begin with an empty text: agents send such for no reason. There is no builder for one.
         """
         self._close_message()
-        if event.message_id is not None:
-            position = self._messages.get((event.speaker, event.message_id))
+        if message_id is not None:
+            position = self._messages.get((speaker, message_id))
             entry = None if position is None else self.store.get(position)
             if position is not None and isinstance(entry, MessageEntry):
                 self._message = MessageBuilder.of(entry)
                 self.store.put(position, self._message)
                 return self._message
-        if isinstance(event.content, TextContent) and not event.content.text:
+        if isinstance(content, TextContent) and not content.text:
             return None
-        if event.speaker is Speaker.USER and self.replaying:
+        if speaker is Speaker.USER and self.replaying:
             self._begin_replayed_turn()
         position = self.store.end
-        self._message = MessageBuilder(position, event.speaker, event.message_id, self.turn, self.replaying)
+        self._message = MessageBuilder(position, speaker, message_id, self.turn, self.replaying)
         self._append(self._message)
-        if event.message_id is not None:
-            self._messages[event.speaker, event.message_id] = position
-        if event.speaker is Speaker.USER:
-            for content in self._echo.broken_off(position):
-                self._message.parts.add(content)
+        if message_id is not None:
+            self._messages[speaker, message_id] = position
+        if speaker is Speaker.USER:
+            for repeated in self._echo.broken_off(position):
+                self._message.parts.add(repeated)
         return self._message
 
     def _close_message(self) -> None:
@@ -165,14 +173,14 @@ class Conversation:
             self.store.close(self._message.position)
             self._message = None
 
-    def _is_echo(self, event: events.MessageChunk) -> bool:
+    def _is_echo(self, content: ContentBlock, message_id: str | None) -> bool:
         """Tell whether a user chunk repeats the prompt that is shown already; if so, note its id."""
-        if not self._echo.takes(event.content, self.store.end):
+        if not self._echo.takes(content, self.store.end):
             return False
         position = self._echo.position
         entry = self.store.get(position)
-        if event.message_id is not None and isinstance(entry, MessageEntry) and self._echo.is_whole:
-            self._replace(position, evolve(entry, message_id=event.message_id))
+        if message_id is not None and isinstance(entry, MessageEntry) and self._echo.is_whole:
+            self._replace(position, evolve(entry, message_id=message_id))
         return True
 
     def interrupt(self) -> None:
@@ -206,7 +214,7 @@ class Conversation:
             builder = self._call_builder(known.position)
         builder.merge(report, announced=announced)
         self.store.touch(builder.position)
-        self._note(SECTION, builder.position, ChangeKind.CHANGED)
+        self._note(SECTION, builder.position, _CHANGED)
         if self.turn is None:
             self._close_call(builder)
         return builder.position
@@ -284,12 +292,14 @@ class Conversation:
         entry = UnknownEntry(position=position, tag=event.tag, data=event.data, problem=event.problem, **self._place())
         # It ends no message that is being written: what is not known changes nothing that is.
         self.store.add(entry)
-        self._note(SECTION, position, ChangeKind.ADDED)
+        self._note(SECTION, position, _ADDED)
 
     def _reminder(self, event: events.ReminderShown) -> None:
-        self._add(
-            ReminderNote(position=self.store.end, reminder_id=event.reminder_id, body=event.body, **self._place())
-        )
+        position = self.store.end
+        self._add(ReminderNote(position=position, reminder_id=event.reminder_id, body=event.body, **self._place()))
+        if self.replaying:
+            follows = self._leading.stop == position
+            self._leading = range(self._leading.start if follows else position, position + 1)
 
     def _known(self, positions: Mapping[str, int], key: str) -> Entry | Builder | None:
         position = positions.get(key)
@@ -307,23 +317,26 @@ class Conversation:
             self.drop_before(self._superseded)
             self._superseded = 0
         position = self.store.add(slot)
-        self._note(SECTION, position, ChangeKind.ADDED)
+        self._note(SECTION, position, _ADDED)
         return position
 
     def _replace(self, position: int, entry: Entry) -> None:
         self.store.put(position, entry)
-        self._note(SECTION, position, ChangeKind.CHANGED)
+        self._note(SECTION, position, _CHANGED)
 
     # --- turns and replay -------------------------------------------------------------------------------------------
 
     def turn_started(self, event: events.TurnStarted) -> None:
-        """Begin a turn with the user's message."""
+        """Begin a turn with the user's message, and what leads it."""
         self._end_turn()
         self._messages.clear()
         self.turn = event.turn
+        self.turn_starts.append(self.store.end)
+        for reminder in event.leading:
+            self._reminder(reminder)
         parts = _parts(event.prompt)
         entry = MessageEntry(position=self.store.end, speaker=Speaker.USER, parts=parts, turn=event.turn)
-        self.turn_starts.append(self._add(entry))
+        self._add(entry)
         self._echo = Echo(event.sent, event.prompt, entry.position)
 
     def turn_ended(self, event: events.TurnEnded) -> None:
@@ -331,35 +344,50 @@ class Conversation:
         if event.turn == self.turn:
             self._end_turn()
 
-    def _replay_started(self, event: events.ReplayStarted) -> None:
+    def replay_started(self, event: events.ReplayStarted) -> None:
+        """Take what comes as history, until :meth:`replay_ended`."""
         self._end_turn()
         self._messages.clear()
         self.replaying = True
         # The agent tells all of the session again: with the first that comes, what is here is shown twice.
-        self._superseded = self.store.end
+        self._superseded, self._may_be_superseded = (self.store.end, 0) if event.whole else (0, self.store.end)
+        self._leading = range(0)
 
     def replay_ended(self) -> MessageEntry | None:
         """Go on live; return the user's first message, if it is kept."""
         self._end_turn()
         self.replaying = False
-        self._superseded = 0
-        first = self.store.get(self.turn_starts[0]) if self.turn_starts else None
+        self._superseded = self._may_be_superseded = 0
+        position = self.turn_starts[0] if self.turn_starts else self.store.end
+        while isinstance(first := self.store.get(position), ReminderNote):
+            position += 1
         return first if isinstance(first, MessageEntry) else None
 
     def _begin_replayed_turn(self) -> None:
-        """A user message in a replay begins a turn; such turns count down from -1, so that none meets a live one."""
+        """A user message in a replay begins a turn; such turns count down from -1, so that none meets a live one.
+
+        The reminders right before it led it.
+        """
         self._end_turn()
         self._messages.clear()
+        if self._may_be_superseded:
+            self._superseded, self._may_be_superseded = self._may_be_superseded, 0
         self._replayed_turns += 1
         self.turn = -self._replayed_turns
-        self.turn_starts.append(self.store.end)
+        end = self.store.end
+        leading = self._leading if self._leading.stop == end else range(end, end)
+        self.turn_starts.append(leading.start)
+        for position in leading:
+            note = self.store.get(position)
+            assert isinstance(note, ReminderNote)
+            self._replace(position, evolve(note, turn=self.turn))
 
     def _end_turn(self) -> None:
         self._close_message()
         for builder in tuple(self._open_calls.values()):
             if builder.mark_unfinished():
                 self.store.touch(builder.position)
-                self._note(SECTION, builder.position, ChangeKind.CHANGED)
+                self._note(SECTION, builder.position, _CHANGED)
             self._close_call(builder)
         self.turn = None
         self._echo = Echo()

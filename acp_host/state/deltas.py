@@ -16,7 +16,7 @@ from acp_host.state.conversation import SECTION as TRANSCRIPT
 from acp_host.state.entries import Entry, MessagePart, TextPart
 from acp_host.state.json_form import member_to_json, to_json
 from acp_host.state.observable import ChangeSet
-from acp_host.state.snapshot import SessionSnapshot
+from acp_host.state.snapshot import SessionSnapshot, TerminalView
 from acp_host.wire._model import wire_name
 
 __all__ = ["DeltaMaker", "Operation"]
@@ -45,7 +45,7 @@ class DeltaMaker:
         self._first = snapshot.transcript.first
         self._end = self._first + len(snapshot.transcript)
         self._sent = OrderedDict((entry.position, entry) for entry in snapshot.transcript[-_FOLLOWED:])
-        self._keys = {section: set(getattr(snapshot, section)) for section in _KEYED_SECTIONS}
+        self._items = {section: dict(getattr(snapshot, section)) for section in _KEYED_SECTIONS}
         self._ids = {
             (section, name): [item.id for item in getattr(getattr(snapshot, section), name)]
             for section, names in _LISTED_SECTIONS.items()
@@ -115,15 +115,16 @@ class DeltaMaker:
 
     def _keyed(self, section: str, items: Mapping[str, Any], changes: ChangeSet) -> list[Operation]:
         operations: list[Operation] = []
-        known = self._keys[section]
+        sent = self._items[section]
         for key in (str(key) for key in changes.keys(section)):
             path = f"/{wire_name(section)}/{_escaped(key)}"
-            if key in items:
-                operations.append(_add(path, to_json(items[key])))
-                known.add(key)
-            elif key in known:
+            before, after = sent.pop(key, None), items.get(key)
+            if after is not None:
+                sent[key] = after
+                grows = isinstance(before, TerminalView)
+                operations += _differences(before, after, path) if grows else [_add(path, to_json(after))]
+            elif before is not None:
                 operations.append({"op": "remove", "path": path})
-                known.remove(key)
         return operations
 
     def _panel(self, section: str, panel: Any, changed: frozenset[str | int | None]) -> list[Operation]:
@@ -171,6 +172,9 @@ def _differences(before: Any, after: Any, path: str) -> list[Operation]:
         where = f"{path}/{wire_name(attribute.name)}"
         if attribute.name in _GROWING and _has_grown(old, new):
             operations += _growth(old, new, where)
+        elif attribute.name == "output" and (gone := _missing(old, new)) is not None:
+            operations += [{"op": "remove", "path": f"{where}/0"} for _ in range(gone)]
+            operations += _more_text(old[gone:], new, where)
         else:
             operations.append(_replace(where, member_to_json(after, attribute.name)))
     return operations
@@ -195,11 +199,25 @@ def _growth(old: tuple[MessagePart, ...], new: tuple[MessagePart, ...], path: st
     operations: list[Operation] = []
     if old and old[-1] is not new[len(old) - 1]:
         last, now = cast(TextPart, old[-1]), cast(TextPart, new[len(old) - 1])
-        where, tail = f"{path}/{len(old) - 1}/segments", len(last.segments) - 1
-        if last.segments[tail] != now.segments[tail]:
-            operations.append(_replace(f"{where}/{tail}", now.segments[tail]))
-        operations += [_add(f"{where}/-", segment) for segment in now.segments[tail + 1 :]]
+        operations += _more_text(last.segments, now.segments, f"{path}/{len(old) - 1}/segments")
     return operations + [_add(f"{path}/-", to_json(part)) for part in new[len(old) :]]
+
+
+def _missing(old: tuple[str, ...], new: tuple[str, ...]) -> int | None:
+    """Return how many of the first segments are gone; ``None`` if more than that and growth at the end has happened."""
+    for gone in range(len(old)):
+        closed, last = old[gone:-1], old[-1]
+        if len(closed) < len(new) and new[: len(closed)] == closed and new[len(closed)].startswith(last):
+            return gone
+    return None if old else 0
+
+
+def _more_text(old: tuple[str, ...], new: tuple[str, ...], path: str) -> list[Operation]:
+    """Return the operations for segments to the last of which text was added, and others after it."""
+    operations = [_add(f"{path}/-", segment) for segment in new[len(old) :]]
+    if old and old[-1] != new[len(old) - 1]:
+        operations.insert(0, _replace(f"{path}/{len(old) - 1}", new[len(old) - 1]))
+    return operations
 
 
 def _add(path: str, value: Any) -> Operation:

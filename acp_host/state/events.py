@@ -25,6 +25,7 @@ __all__ = [
     "CommandsReplaced",
     "CompactionReported",
     "CompactionSummaryAdded",
+    "ConfigOptionSet",
     "ConfigOptionsReplaced",
     "HealthChanged",
     "MessageChunk",
@@ -36,11 +37,13 @@ __all__ = [
     "ReminderShown",
     "ReplayEnded",
     "ReplayStarted",
+    "SessionClosed",
     "SessionEvent",
     "SessionInfoChanged",
     "SessionMessageReported",
     "SessionOpened",
     "SubagentReported",
+    "TerminalReported",
     "ToolCallReported",
     "TurnDropped",
     "TurnEnded",
@@ -116,12 +119,21 @@ class ConfigOptionsReplaced:
 
 
 @model
+class ConfigOptionSet:
+    """The user has set an option, and the agent took it without saying what the options are now."""
+
+    config_id: str
+    value: str | bool
+
+
+@model
 class SessionInfoChanged:
-    """Something about the session itself changed."""
+    """Something about the session itself changed; ``at_work`` says whether the agent is at work, turn or not."""
 
     title: str | None | Unset = UNSET
     updated_at: str | None | Unset = UNSET
     meta: Mapping[str, Any] | None | Unset = UNSET
+    at_work: bool | Unset = UNSET
 
 
 @model
@@ -181,6 +193,29 @@ class UnknownReported:
 
 
 @model
+class TerminalReported:
+    """A command that the host runs for the agent began, printed something, ended or was let go of.
+
+    Attributes:
+        terminal_id: its id.
+        command: what runs, as one line for people.
+        via_shell: the platform's shell reads it.
+        printed: what it has printed since the last report.
+        ended: it has ended; ``exit_code`` or ``signal`` says how, if anybody can tell.
+        released: the agent has let go of it.
+    """
+
+    terminal_id: str
+    command: str
+    via_shell: bool = False
+    printed: str = ""
+    ended: bool = False
+    exit_code: int | None = None
+    signal: str | None = None
+    released: bool = False
+
+
+@model
 class TurnQueued:
     """A prompt waits for its turn."""
 
@@ -196,11 +231,13 @@ class TurnStarted:
         turn: number of the turn.
         prompt: the user's own content.
         sent: all that was sent; begins with the reminders that the host put before ``prompt``.
+        leading: those reminders.
     """
 
     turn: int
     prompt: tuple[ContentBlock, ...]
     sent: tuple[ContentBlock, ...]
+    leading: tuple[ReminderShown, ...] = ()
 
 
 @model
@@ -223,7 +260,7 @@ class TurnDropped:
 
 @model
 class ReminderShown:
-    """A reminder was put before the prompt that is being sent, or was recognised in a replay."""
+    """A reminder was put before a prompt, or was recognised in what the agent repeats as the user's words."""
 
     reminder_id: str
     body: str
@@ -253,12 +290,24 @@ class QuestionClosed:
 
 @model
 class ReplayStarted:
-    """What follows is history."""
+    """What follows is history.
+
+    Attributes:
+        whole: the agent was asked to tell all of it: the first that comes takes the place of what is known. Otherwise
+            only something of the user's own does, by which an agent shows that it tells all of it unasked.
+    """
+
+    whole: bool = True
 
 
 @model
 class ReplayEnded:
     """What follows is live again."""
+
+
+@model
+class SessionClosed:
+    """The agent has let go of the session, and the host of what it ran for it."""
 
 
 @model
@@ -278,6 +327,7 @@ SessionEvent: TypeAlias = (
     | SessionOpened
     | ModeChanged
     | ConfigOptionsReplaced
+    | ConfigOptionSet
     | SessionInfoChanged
     | UsageReported
     | CompactionReported
@@ -285,6 +335,7 @@ SessionEvent: TypeAlias = (
     | SubagentReported
     | SessionMessageReported
     | UnknownReported
+    | TerminalReported
     | TurnQueued
     | TurnStarted
     | TurnEnded
@@ -294,6 +345,7 @@ SessionEvent: TypeAlias = (
     | QuestionClosed
     | ReplayStarted
     | ReplayEnded
+    | SessionClosed
     | HealthChanged
 )
 """What a session's reducers take."""

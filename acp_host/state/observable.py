@@ -407,7 +407,6 @@ class Observable(Generic[S]):
     def join(self, whole: Observable[Any], section: str) -> None:
         """Become a part of another state: what changes here changes there too, in that ``section``."""
         self._whole, self._section = whole, section
-        whole.note(section)
 
     def snapshot(self) -> S:
         """Return the present state; the same object until something changes."""

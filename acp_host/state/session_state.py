@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.state import events
+from acp_host.state.activity import Activity
 from acp_host.state.clock import Scheduler
 from acp_host.state.conversation import Conversation
+from acp_host.state.entries import Speaker
 from acp_host.state.json_form import to_json
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_entries import NoticesSnapshot
@@ -31,10 +33,15 @@ from acp_host.state.snapshot import (
     SessionSnapshot,
     TurnState,
 )
+from acp_host.state.terminals import Terminals
 from acp_host.wire._model import NO_EXTRA, UNSET, Unset, evolve
 from acp_host.wire._model import evolve as evolve_wire
 from acp_host.wire.commands import AvailableCommand
-from acp_host.wire.config_options import SessionConfigOption
+from acp_host.wire.config_options import (
+    SessionConfigBoolean,
+    SessionConfigOption,
+    UnknownConfigOption,
+)
 from acp_host.wire.content import ContentBlock, TextContent
 from acp_host.wire.ids import RequestId
 from acp_host.wire.permission import RequestPermissionRequest
@@ -43,11 +50,26 @@ from acp_host.wire.subagents import SubagentUpdate
 __all__ = ["SessionState"]
 
 _TITLE_LENGTH = 60
+_NO_REMINDERS, _NO_NOTICES = RemindersSnapshot(), NoticesSnapshot()
+_SIGNS_OF_WORK = (
+    events.MessageChunk,
+    events.PlanReplaced,
+    events.CompactionReported,
+    events.CompactionSummaryAdded,
+    events.SessionMessageReported,
+)
+"""What an agent sends while it is at work and, besides tool calls and questions, at no other time."""
 _SAID_OF_SUBAGENT = ("title", "description", "capabilities", "state", "cwd", "additional_directories", "meta")
 
 
 class SessionState(Observable[SessionSnapshot]):
-    """The state of one session, folded from :mod:`~acp_host.state.events`.
+    """The state of one session, folded from :mod:`~acp_host.state.events`; a snapshot is a ``SessionSnapshot``.
+
+    Sections of its change sets: the attributes of the snapshot, with positions as keys in ``transcript`` and ids where
+    a section has ids. A key of ``None`` stands for a section as a whole.
+
+    Attributes:
+        changed: where observers connect, see :class:`~acp_host.state.observable.ChangeSignal`.
 
     Args:
         session_id: the agent's id of the session.
@@ -76,22 +98,30 @@ class SessionState(Observable[SessionSnapshot]):
         self._subagents: Mapping[str, SubagentUpdate] = NO_EXTRA
         self._questions: tuple[Question, ...] = ()
         self._turn = TurnState()
+        self._terminals = Terminals(self.note)
+        self._activity = Activity(scheduler, self._update_turn)
         self._health = Health()
         self._packing = False
+        self.add_chunk: Callable[[Speaker, ContentBlock, str | None], None] = self._add_chunk_between_turns
+        """Folds a :class:`~acp_host.state.events.MessageChunk` given by its attributes."""
         self._reminders: RemindersPanel | None = None
         self._notices: NoticeCenter | None = None
-        self._reducers: dict[type, Callable[[Any], None]] = {
+        in_turn: dict[type, Callable[[Any], None]] = {
             **self._conversation.reducers(),
+            events.ReplayStarted: self._replay_started,
             events.ReplayEnded: self._replay_ended,
+            events.SessionClosed: self._session_closed,
             events.PlanReplaced: self._plan_replaced,
             events.PlanRemoved: self._plan_removed,
             events.CommandsReplaced: self._commands_replaced,
             events.SessionOpened: self._session_opened,
             events.ModeChanged: self._mode_changed,
             events.ConfigOptionsReplaced: self._config_options_replaced,
+            events.ConfigOptionSet: self._config_option_set,
             events.SessionInfoChanged: self._session_info_changed,
             events.UsageReported: self._usage_reported,
             events.SubagentReported: self._subagent_reported,
+            events.TerminalReported: self._terminals.report,
             events.QuestionAsked: self._question_asked,
             events.QuestionClosed: self._question_closed,
             events.TurnQueued: self._turn_queued,
@@ -100,13 +130,28 @@ class SessionState(Observable[SessionSnapshot]):
             events.TurnEnded: self._turn_ended,
             events.HealthChanged: self._health_changed,
         }
+        # Two tables, so that what is derived between turns costs nothing while a turn runs.
+        signs: dict[type, Callable[[Any], None]] = {kind: self._as_sign(in_turn[kind]) for kind in _SIGNS_OF_WORK}
+        self._reducers_in_turn = in_turn
+        self._reducers_between_turns: dict[type, Callable[[Any], None]] = {
+            **in_turn,
+            **signs,
+            events.ToolCallReported: self._tool_call_between_turns,
+            events.SessionInfoChanged: self._session_info_between_turns,
+            events.QuestionAsked: self._question_between_turns,
+        }
+        self._reducers = self._reducers_between_turns
 
     def attach(self, *, reminders: RemindersPanel | None = None, notices: NoticeCenter | None = None) -> None:
         """Make the panels of the session parts of its state, in place of those that were."""
         if reminders is not None:
+            if self._reminders is not None:
+                self.note("reminders")
             self._reminders = reminders
             reminders.join(self, "reminders")
         if notices is not None:
+            if self._notices is not None:
+                self.note("notices")
             self._notices = notices
             notices.join(self, "notices")
 
@@ -154,10 +199,11 @@ class SessionState(Observable[SessionSnapshot]):
             usage=self._usage,
             subagents=self._subagents,
             questions=self._questions,
+            terminals=self._terminals.freeze(),
             turn=self._turn,
             health=self._health,
-            reminders=self._reminders.snapshot() if self._reminders else RemindersSnapshot(),
-            notices=self._notices.snapshot() if self._notices else NoticesSnapshot(),
+            reminders=_NO_REMINDERS if self._reminders is None else self._reminders.snapshot(),
+            notices=_NO_NOTICES if self._notices is None else self._notices.snapshot(),
         )
 
     # --- plans, commands, options -----------------------------------------------------------------------------------
@@ -199,6 +245,13 @@ class SessionState(Observable[SessionSnapshot]):
         self._conversation.interrupt()
         self._config_options = event.options
         self.note("config_options")
+
+    def _config_option_set(self, event: events.ConfigOptionSet) -> None:
+        self._conversation.interrupt()
+        options = tuple([_set(option, event) for option in self._config_options])
+        if options != self._config_options:
+            self._config_options = options
+            self.note("config_options")
 
     # --- info, usage, subagents -------------------------------------------------------------------------------------
 
@@ -244,6 +297,7 @@ class SessionState(Observable[SessionSnapshot]):
         left = self._without_question(event.request_id)
         if len(left) < len(self._questions):
             self._questions = left
+            self._activity.ends(("question", event.request_id))
             self.note("questions", event.request_id, ChangeKind.REMOVED)
             self._update_turn()
 
@@ -263,6 +317,7 @@ class SessionState(Observable[SessionSnapshot]):
         if self._conversation.replaying:
             self._end_replay()
         self._conversation.turn_started(event)
+        self._choose_reducers()
         self._update_turn(
             status="running",
             turn=event.turn,
@@ -275,6 +330,7 @@ class SessionState(Observable[SessionSnapshot]):
 
     def _turn_ended(self, event: events.TurnEnded) -> None:
         self._conversation.turn_ended(event)
+        self._choose_reducers()
         if event.turn == self._turn.turn or self._turn.status == "idle":
             self._update_turn(
                 status="idle",
@@ -289,11 +345,16 @@ class SessionState(Observable[SessionSnapshot]):
             self.note("usage")
         self._tidy()
 
+    def _replay_started(self, event: events.ReplayStarted) -> None:
+        self._conversation.replay_started(event)
+        self._choose_reducers()
+
     def _replay_ended(self, event: events.ReplayEnded) -> None:
         self._end_replay()
 
     def _end_replay(self) -> None:
         first_prompt = self._conversation.replay_ended()
+        self._choose_reducers()
         if first_prompt is not None:
             self._name_after(tuple([TextContent(part.text) for part in first_prompt.parts]))
         self._tidy()
@@ -308,6 +369,12 @@ class SessionState(Observable[SessionSnapshot]):
     def _health_changed(self, event: events.HealthChanged) -> None:
         self._health = Health(status=event.status, detail=event.detail)
         self.note("health")
+        if event.status != "connected":
+            self._activity.stop()
+
+    def _session_closed(self, event: events.SessionClosed) -> None:
+        self._activity.stop()
+        self._terminals.clear()
 
     def _without(self, turn: int) -> tuple[QueuedTurn, ...]:
         return tuple(queued for queued in self._turn.queued if queued.turn != turn)
@@ -316,9 +383,50 @@ class SessionState(Observable[SessionSnapshot]):
         turn = evolve(self._turn, **changes)
         if turn.status != "idle":
             turn = evolve(turn, status="waiting" if self._questions else "running")
+        turn = evolve(turn, activity=turn.status != "idle" or self._activity.is_on)
         if turn != self._turn:
             self._turn = turn
             self.note("turn")
+
+    # --- what the agent does without having been asked to -----------------------------------------------------------
+
+    def _choose_reducers(self) -> None:
+        asked = self._conversation.turn is not None or self._conversation.replaying
+        if asked:
+            self._activity.stop()
+        self._reducers = self._reducers_in_turn if asked else self._reducers_between_turns
+        self.add_chunk = self._conversation.add_chunk if asked else self._add_chunk_between_turns
+
+    def _add_chunk_between_turns(self, speaker: Speaker, content: ContentBlock, message_id: str | None) -> None:
+        self._conversation.add_chunk(speaker, content, message_id)
+        self._activity.heard()
+
+    def _as_sign(self, reducer: Callable[[Any], None]) -> Callable[[Any], None]:
+        def fold(event: Any) -> None:
+            reducer(event)
+            self._activity.heard()
+
+        return fold
+
+    def _tool_call_between_turns(self, event: events.ToolCallReported) -> None:
+        self._reducers_in_turn[events.ToolCallReported](event)
+        call = ("call", event.report.tool_call_id)
+        if event.report.status in ("pending", "in_progress"):
+            self._activity.begins(call)
+        elif event.report.status in ("completed", "failed"):
+            self._activity.ends(call)
+        self._activity.heard()
+
+    def _question_between_turns(self, event: events.QuestionAsked) -> None:
+        self._question_asked(event)
+        self._activity.begins(("question", event.request_id))
+
+    def _session_info_between_turns(self, event: events.SessionInfoChanged) -> None:
+        self._session_info_changed(event)
+        if event.at_work is True:
+            self._activity.begins("what it says")
+        elif event.at_work is False:
+            self._activity.stop()
 
     # --- memory -----------------------------------------------------------------------------------------------------
 
@@ -353,6 +461,14 @@ def _said_last(known: SubagentUpdate, update: SubagentUpdate) -> SubagentUpdate:
     """Return what is known of a child session after an update; what it does not mention stays."""
     said = {name: getattr(update, name) for name in _SAID_OF_SUBAGENT if getattr(update, name) is not UNSET}
     return evolve_wire(known, **said, extra={**known.extra, **update.extra})
+
+
+def _set(option: SessionConfigOption, event: events.ConfigOptionSet) -> SessionConfigOption:
+    """Return an option as it is after one was set."""
+    if isinstance(option, UnknownConfigOption) or option.id != event.config_id:
+        return option
+    fits = isinstance(event.value, bool) == isinstance(option, SessionConfigBoolean)
+    return evolve(option, current_value=event.value) if fits else option
 
 
 def _provisional_title(prompt: tuple[ContentBlock, ...]) -> str | None:

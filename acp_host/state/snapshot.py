@@ -126,6 +126,7 @@ class TurnState:
 
     Attributes:
         status: ``idle``, ``running``, or ``waiting`` while the user has something to answer.
+        activity: the agent is at work: a turn runs, or it sends what nobody has asked for.
         turn: number of the running turn, else of the last one; ``None`` before the first.
         queued: the prompts that wait, next first.
         outcome: how the last turn ended; ``None`` while one runs and before the first.
@@ -134,6 +135,7 @@ class TurnState:
     """
 
     status: Literal["idle", "running", "waiting"] = "idle"
+    activity: bool = False
     turn: int | None = None
     queued: tuple[QueuedTurn, ...] = ()
     outcome: str | None = None
@@ -148,17 +150,21 @@ class TerminalView:
     Attributes:
         terminal_id: its id.
         command: what runs, as one line for people.
-        output: the newest output, in segments as for text.
+        via_shell: the platform's shell reads it, because the agent sent a whole command line.
+        output: the newest output, at least 252 Ki characters of it, in segments as for text.
         truncated: older output was dropped.
-        exit_code: how it ended; ``None`` while it runs, or if a signal ended it.
+        ended: it has ended.
+        exit_code: how; ``None`` while it runs, if a signal ended it, or if nobody can tell.
         signal: the signal that ended it, if one did.
         released: the agent has let go of it.
     """
 
     terminal_id: str
     command: str
+    via_shell: bool = False
     output: tuple[str, ...] = ()
     truncated: bool = False
+    ended: bool = False
     exit_code: int | None = None
     signal: str | None = None
     released: bool = False

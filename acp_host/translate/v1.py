@@ -37,7 +37,10 @@ from acp_host.wire.updates import (
 )
 from acp_host.wire.usage import UsageUpdate
 
-__all__ = ["PLAIN", "opened", "translate"]
+__all__ = ["PLAIN", "SPEAKERS", "opened", "translate"]
+
+
+_USER, _ASSISTANT, _THOUGHT = Speaker.USER, Speaker.ASSISTANT, Speaker.THOUGHT
 
 
 def translate(update: SessionUpdate) -> events.SessionEvent | None:
@@ -56,17 +59,17 @@ def opened(
 
 def _user_chunk(update: UserMessageChunk) -> events.MessageChunk:
     message_id = update.message_id
-    return events.MessageChunk(Speaker.USER, update.content, None if message_id is UNSET else message_id or None)
+    return events.MessageChunk(_USER, update.content, None if message_id is UNSET else message_id or None)
 
 
 def _agent_chunk(update: AgentMessageChunk) -> events.MessageChunk:
     message_id = update.message_id
-    return events.MessageChunk(Speaker.ASSISTANT, update.content, None if message_id is UNSET else message_id or None)
+    return events.MessageChunk(_ASSISTANT, update.content, None if message_id is UNSET else message_id or None)
 
 
 def _thought_chunk(update: AgentThoughtChunk) -> events.MessageChunk:
     message_id = update.message_id
-    return events.MessageChunk(Speaker.THOUGHT, update.content, None if message_id is UNSET else message_id or None)
+    return events.MessageChunk(_THOUGHT, update.content, None if message_id is UNSET else message_id or None)
 
 
 def _tool_call(update: ToolCall) -> events.ToolCallReported:
@@ -168,9 +171,9 @@ _TRANSLATORS: dict[type, Callable[[Any], events.SessionEvent | None]] = {
     UnknownSessionUpdate: _unknown,
 }
 
-PLAIN: Mapping[type, Callable[[Any], events.SessionEvent | None]] = {
-    kind: translator
-    for kind, translator in _TRANSLATORS.items()
-    if kind not in (UserMessageChunk, UnknownSessionUpdate)
-}
-"""The translators of the kinds of update that, without ``_meta``, can be about nothing but the conversation."""
+PLAIN = frozenset(_TRANSLATORS) - {UserMessageChunk, UnknownSessionUpdate}
+"""The kinds of update that, without ``_meta``, can be about nothing but the conversation."""
+
+SPEAKERS: Mapping[type, Speaker] = {AgentMessageChunk: _ASSISTANT, AgentThoughtChunk: _THOUGHT}
+"""Whose words the kinds of chunk are that come by the ten thousand; for
+:meth:`~acp_host.state.session_state.SessionState.add_chunk`."""

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import ast
+import asyncio
 import inspect
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import acp_host
 from acp_host.cli.command import run_command
 from acp_host.services.permissions import answer_permission
+from acp_host.state.entries import MessageEntry, ToolCallEntry
+from acp_host.state.reminder_entry import Rung
 from acp_host.testing import ReferenceAgent
 from acp_host.wire.content import TextContent
 from acp_host.wire.permission import PermissionOption, RequestPermissionRequest, SelectedPermissionOutcome
 from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
 from acp_host.wire.updates import AgentMessageChunk
+from tests.docs.snippets import ROOT, read_page, run_snippet, snippets_of
 
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-EXAMPLE, *SNIPPETS = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+README = read_page("README.md")
+EXAMPLE, *SNIPPETS = snippets_of(README)
 
 
 def test_the_example_runs(tmp_path: Path) -> None:
@@ -42,26 +44,20 @@ def test_the_example_is_short() -> None:
     assert len([line for line in EXAMPLE.splitlines() if line.strip()]) <= 12
 
 
-async def run_snippet(snippet: str, **names: Any) -> dict[str, Any]:
-    """Run a piece of code that may await at its top level; return its names."""
-    namespace = {"acp_host": acp_host, "Path": Path, **names}
-    code = compile(snippet, "README.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    ended = eval(code, namespace)
-    if inspect.isawaitable(ended):
-        await ended
-    return namespace
-
-
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=[snippet.splitlines()[0] for snippet in SNIPPETS])
 async def test_every_snippet_runs(
     snippet: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes.md").write_text("# Notes\n", encoding="utf-8")
-    types = [AgentMessageChunk, RequestPermissionRequest, TextContent, ToolCall, ToolCallUpdate]
+    types = [AgentMessageChunk, MessageEntry, RequestPermissionRequest, TextContent]
+    types += [ToolCall, ToolCallEntry, ToolCallUpdate]
     async with acp_host.connect(ReferenceAgent().transport()) as host:
         session = await host.new_session()
-        await run_snippet(snippet, host=host, session=session, **{type.__name__: type for type in types})
+        names = {"host": host, "session": session, "send": json.dumps, **{type.__name__: type for type in types}}
+        await run_snippet(snippet, **names)
+        await asyncio.sleep(0)
+        assert [fault for fault in host.diagnostics if fault.kind == acp_host.DiagnosticKind.HANDLER_FAILED] == []
 
 
 @pytest.mark.parametrize("kind, chosen", [("read", "yes"), ("edit", "no"), ("execute", "no")])
@@ -100,6 +96,12 @@ def test_links_within_the_repository_lead_somewhere() -> None:
     for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_rungs_are_those_of_the_default_policy() -> None:
+    used = re.findall(r"^\| `(\w+)` \| .* \| (yes|no) \|$", README, re.MULTILINE)
+    assert [rung for rung, _ in used] == list(Rung)
+    assert tuple(rung for rung, by_default in used if by_default == "yes") == acp_host.ReminderPolicy().rungs
 
 
 def test_make_targets_exist() -> None:

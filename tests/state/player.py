@@ -16,10 +16,11 @@ from attrs import define, field
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.host.outcome import outcome_of
+from acp_host.host.replay import ReplayWindow
 from acp_host.protocol.events import CallFailed, NotificationReceived, RequestReceived, ResponseReceived
 from acp_host.protocol.host_protocol import HostProtocol
 from acp_host.state import events
-from acp_host.state.clock import ManualScheduler
+from acp_host.state.clock import ManualClock, ManualScheduler
 from acp_host.state.session_state import SessionState
 from acp_host.state.snapshot import SessionSnapshot
 from acp_host.translate import v1
@@ -31,8 +32,8 @@ from acp_host.wire.updates import SessionNotification
 
 _CREATES = ("session/new", "session/fork")
 _REOPENS = ("session/load", "session/resume")
-_REPLAYS_AFTER_ANSWER = ("gemini-cli",)
-"""Agents whose replay goes on after they have answered ``session/load``; until something is asked, all is history."""
+_AFTERWARDS = 10.0
+"""Seconds that pass after the last line of a recording."""
 _QUESTIONS = ("session/request_permission", "elicitation/create")
 
 
@@ -49,6 +50,7 @@ class _Request:
 @define
 class _Session:
     state: SessionState
+    replay: ReplayWindow | None = None
     turns: int = 0
     running: int | None = None
     waiting: deque[tuple[int, tuple[ContentBlock, ...]]] = field(factory=deque)
@@ -69,7 +71,8 @@ class Player:
 
     def __init__(self, opened: Callable[[SessionState], None] = lambda _: None) -> None:
         self._opened = opened
-        self.scheduler = ManualScheduler()
+        self.clock = ManualClock()
+        self.scheduler = ManualScheduler(self.clock)
         self.snapshots: dict[str, list[SessionSnapshot]] = {}
         self.diagnostics: list[Diagnostic] = []
         self._sessions: dict[str, _Session] = {}
@@ -80,6 +83,7 @@ class Player:
         """Play the lines of a recording."""
         for line in lines:
             record = json.loads(line)
+            self._pass_time(record.get("t", 0))
             match record["dir"]:
                 case "meta":
                     self._end("the agent was started again")
@@ -90,9 +94,16 @@ class Player:
                     if isinstance(record.get("msg"), dict):
                         self._sent(record["msg"])
             self.scheduler.flush()
+        self._pass_time(self.clock.now() + _AFTERWARDS)
         for session_id, session in self._sessions.items():
             self.snapshots.setdefault(session_id, []).append(session.state.snapshot())
         return self
+
+    def _pass_time(self, until: float) -> None:
+        while (due := self.scheduler.next_due) is not None and due <= until:
+            self.clock.advance(max(0, due - self.clock.now()))
+            self.scheduler.flush()
+        self.clock.advance(max(0, until - self.clock.now()))
 
     def _connect(self) -> None:
         self._host = HostProtocol(serves=lambda _: True)
@@ -136,7 +147,7 @@ class Player:
             session = session or self._open(params["sessionId"])
             if not all(entry.replayed for entry in session.state.snapshot().transcript):
                 self.snapshots.setdefault(params["sessionId"], []).append(session.state.snapshot())
-            session.state.apply(events.ReplayStarted())
+            self._begin_replay(session, whole=method == "session/load")
 
     def _answered(self, message: dict[str, Any]) -> None:
         """The host answered a request of the agent."""
@@ -148,7 +159,6 @@ class Player:
     def _start_next(self, session: _Session) -> None:
         if session.running is None and session.waiting:
             session.running, prompt = session.waiting.popleft()
-            self._end_replay(session)
             session.state.apply(events.TurnStarted(session.running, prompt, prompt))
 
     # --- what the agent wrote ---------------------------------------------------------------------------------------
@@ -202,19 +212,21 @@ class Player:
             session = self._open(result.session_id)
             session.is_ours = True
             if request.method == "session/fork":  # what comes before the answer is the history of the other session
-                session.state.apply(events.ReplayStarted())
+                self._begin_replay(session, whole=False)
             self._adopt_early(result.session_id)
-            self._end_replay(session)
             session.state.apply(v1.opened(result))
+            if session.replay is not None:
+                session.replay.answered()
         elif session is None:
             return
         elif request.method in _REOPENS:
+            assert session.replay is not None
             if result is not None:
                 session.is_ours = True
                 session.state.apply(v1.opened(result))
-            agent = self._host.agreement.agent_info
-            if result is None or agent is None or agent.name not in _REPLAYS_AFTER_ANSWER:
-                self._end_replay(session)
+                session.replay.answered()
+            else:
+                session.replay.close()
             if not session.is_ours:
                 del self._sessions[request.params["sessionId"]]
         elif request.turn:
@@ -222,7 +234,9 @@ class Player:
         elif request.method == "session/set_mode" and result is not None:
             session.state.apply(events.ModeChanged(request.params["modeId"]))
         elif request.method == "session/set_config_option" and result is not None:
-            session.state.apply(events.ConfigOptionsReplaced(result.config_options))
+            options, params = result.config_options, request.params
+            is_told = events.ConfigOptionsReplaced(options)
+            session.state.apply(is_told if options else events.ConfigOptionSet(params["configId"], params["value"]))
 
     def _turn_ended(self, session: _Session, turn: int, event: ResponseReceived | CallFailed) -> None:
         if turn != session.running:  # the recorded host had it running beside another one
@@ -253,9 +267,13 @@ class Player:
             else:
                 self._early.append(notification)
 
+    def _begin_replay(self, session: _Session, *, whole: bool) -> None:
+        self._end_replay(session)
+        session.replay = ReplayWindow(session.state, self.scheduler, whole=whole)
+
     def _end_replay(self, session: _Session) -> None:
-        if session.state.is_replaying:
-            session.state.apply(events.ReplayEnded())
+        if session.replay is not None:
+            session.replay.close()
 
     def _end(self, reason: str) -> None:
         for session in self._sessions.values():

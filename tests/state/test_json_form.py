@@ -140,8 +140,10 @@ class TestValues:
         assert to_json(TerminalView(terminal_id="t", command="ls", output=("a", "b"))) == {
             "terminalId": "t",
             "command": "ls",
+            "viaShell": False,
             "output": ["a", "b"],
             "truncated": False,
+            "ended": False,
             "exitCode": None,
             "signal": None,
             "released": False,

@@ -220,13 +220,13 @@ class TestTurns:
         one, two = (QueuedTurn(turn=n, prompt=(text(words),)) for n, words in ((1, "One"), (2, "Two")))
         assert folding.snapshot.turn == TurnState(queued=(one, two))
         folding.fold(start(1, "One"))
-        assert folding.snapshot.turn == TurnState(status="running", turn=1, queued=(two,))
+        assert folding.snapshot.turn == TurnState(status="running", activity=True, turn=1, queued=(two,))
         folding.fold(events.TurnEnded(1, "refused", "refusal", "no"))
         assert folding.snapshot.turn == TurnState(
             status="idle", turn=1, queued=(two,), outcome="refused", stop_reason="refusal", detail="no"
         )
         folding.fold(start(2, "Two"))
-        assert folding.snapshot.turn == TurnState(status="running", turn=2)
+        assert folding.snapshot.turn == TurnState(status="running", activity=True, turn=2)
 
     def test_a_dropped_turn_leaves_the_queue(self):
         folding = Folding(events.TurnQueued(1, ()), events.TurnQueued(2, ()), events.TurnDropped(1))
@@ -234,7 +234,7 @@ class TestTurns:
 
     def test_the_end_of_an_earlier_turn_does_not_end_the_running_one(self):
         folding = Folding(start(1), start(2), end(1, "cancelled"))
-        assert folding.snapshot.turn == TurnState(status="running", turn=2)
+        assert folding.snapshot.turn == TurnState(status="running", activity=True, turn=2)
 
     def test_a_turn_that_ends_without_having_begun_has_ended(self):
         folding = Folding(events.TurnQueued(1, ()), end(1, "failed", None))
@@ -290,7 +290,7 @@ class TestChanges:
         }
 
     def test_what_came_and_went_unseen_is_no_change_and_what_was_seen_is(self):
-        folding, seen = self.observed(events.TurnQueued(1, ()))
+        folding, seen = self.observed(start())
         folding.fold(events.PlanReplaced("p", plan("a")), events.PlanRemoved("p"))
         folding.flush()
         assert seen == []
