@@ -10,6 +10,7 @@ SHELL := /bin/bash
 # PYTHON=… chooses the interpreter of .venv; without it, the first of these that is new enough.
 CANDIDATES := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11)
 PYTEST_ARGS ?=
+BENCH_ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -23,7 +24,7 @@ help:
 	@echo "make test     linters, types, layers and tests (PYTEST_ARGS=… is passed on)"
 	@echo "make lint     the first three of these alone;  make format  lets ruff repair what it can"
 	@echo "make interop  conversations with real agents, installed into .interop/, against a fake model"
-	@echo "make bench    speed, side by side with the official SDKs"
+	@echo "make bench    speed and size, side by side with the official SDKs (BENCH_ARGS=--quick: one minute)"
 	@echo "make setup    only install what make test needs;  make clean  removes all that was installed"
 
 demo: $(VENV)/.installed-cli
@@ -49,7 +50,7 @@ interop: setup
 	$(BIN)/python -m pytest -m interop tests/interop $(PYTEST_ARGS)
 
 bench: setup
-	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.bench $(BENCH_ARGS)
 
 system-deps:
 	@echo "No system packages are needed, and nothing here needs root."

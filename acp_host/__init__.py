@@ -59,6 +59,17 @@ if TYPE_CHECKING:
     from acp_host.services.permissions import PermissionPolicy
     from acp_host.services.terminals import TerminalService
     from acp_host.state.deltas import DeltaMaker
+    from acp_host.state.entries import (
+        BlockPart,
+        CompactionEntry,
+        MessageEntry,
+        ReminderNote,
+        SessionMessageEntry,
+        Speaker,
+        TextPart,
+        ToolCallEntry,
+        UnknownEntry,
+    )
     from acp_host.state.json_form import to_json
     from acp_host.state.memory import MemoryPolicy
     from acp_host.state.notice_entries import Notice, NoticesSnapshot, NoticeState
@@ -67,6 +78,7 @@ if TYPE_CHECKING:
     from acp_host.state.observable import Change, ChangeKind, ChangeSet, Subscription
     from acp_host.state.reminder_entry import ReminderEntry, Rung
     from acp_host.state.reminders import RemindersPanel
+    from acp_host.state.revocation import Revocation, RevokeResult
     from acp_host.state.session_state import SessionState
     from acp_host.state.snapshot import SessionSnapshot
     from acp_host.state.transcript import Transcript
@@ -80,10 +92,12 @@ __all__ = [
     "AcpError",
     "Agreement",
     "AuthRequired",
+    "BlockPart",
     "CancelTimeouts",
     "Change",
     "ChangeKind",
     "ChangeSet",
+    "CompactionEntry",
     "ConnectionClosed",
     "ConnectionLost",
     "DecodeError",
@@ -103,6 +117,7 @@ __all__ = [
     "LocalError",
     "MalformedResponse",
     "MemoryPolicy",
+    "MessageEntry",
     "MethodNotFound",
     "NotSupported",
     "Notice",
@@ -122,17 +137,22 @@ __all__ = [
     "ReminderEntry",
     "ReminderInvalid",
     "ReminderNotDelivered",
+    "ReminderNote",
     "ReminderPolicy",
     "ReminderReceipt",
     "RemindersPanel",
     "RequestCancelled",
     "RequestFailed",
     "ResourceNotFound",
+    "Revocation",
+    "RevokeResult",
     "Rung",
     "Session",
+    "SessionMessageEntry",
     "SessionSnapshot",
     "SessionState",
     "SeverityPreferences",
+    "Speaker",
     "StartFailed",
     "StartTimeout",
     "StartTimeouts",
@@ -140,11 +160,14 @@ __all__ = [
     "StopTimeouts",
     "Subscription",
     "TerminalService",
+    "TextPart",
+    "ToolCallEntry",
     "Transcript",
     "Transport",
     "TransportError",
     "Turn",
     "TurnResult",
+    "UnknownEntry",
     "UnsupportedVersion",
     "UpdatesSkipped",
     "__version__",
@@ -190,6 +213,18 @@ _HOMES = {
     "acp_host.state.deltas": ("DeltaMaker",),
     "acp_host.state.observable": ("Change", "ChangeKind", "ChangeSet", "Subscription"),
     "acp_host.state.transcript": ("Transcript",),
+    "acp_host.state.entries": (
+        "BlockPart",
+        "CompactionEntry",
+        "MessageEntry",
+        "ReminderNote",
+        "SessionMessageEntry",
+        "Speaker",
+        "TextPart",
+        "ToolCallEntry",
+        "UnknownEntry",
+    ),
+    "acp_host.state.revocation": ("Revocation", "RevokeResult"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

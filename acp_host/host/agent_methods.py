@@ -333,16 +333,15 @@ class AgentMethods:
 
     async def _create(self, method: str, request: Any, roots: Sequence[str], force: bool) -> Session:
         """Open a session whose id the agent chooses."""
-        opened: list[Session] = []
+        created: list[Session] = []
+
+        def add(response: Any) -> None:
+            created.append(self._add_session(response.session_id, roots, response, is_fork=method == "session/fork"))
+
         with self._sessions.creating():
             # In the same step as the response is read: updates for the new session may follow it at once.
-            await self._driver.call(
-                method,
-                request,
-                force=force,
-                on_result=lambda response: opened.append(self._add_session(response.session_id, roots, response)),
-            )
-        return opened[0]
+            await self._driver.call(method, request, force=force, on_result=add)
+        return created[0]
 
     async def _reopen(
         self,
@@ -366,11 +365,12 @@ class AgentMethods:
             self._services.open_session(session_id, roots[0], roots[1:])
         if continues is not None:
             session.continue_from(continues)
-        if method == "session/load":
-            session.replay_begins()
+        session.replay_begins(whole=method == "session/load")
         try:
-            session.opened(await self._driver.call(method, request, force=force))
+            # In the same step as the response is read: updates may follow it at once.
+            await self._driver.call(method, request, force=force, on_result=session.opened)
         except BaseException:
+            session.replay_ends()
             if known is None:
                 await self._forget_session(session_id)
             raise
@@ -388,7 +388,9 @@ class AgentMethods:
             self.diagnostics.add(note)
         await self._services.close_session(session.id)
 
-    def _add_session(self, session_id: str, roots: Sequence[str], opening: Opening | None) -> Session:
+    def _add_session(
+        self, session_id: str, roots: Sequence[str], opening: Opening | None, *, is_fork: bool = False
+    ) -> Session:
         raise NotImplementedError
 
     async def _forget_session(self, session_id: str) -> None:

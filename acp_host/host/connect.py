@@ -15,6 +15,7 @@ from acp_host._version import __version__
 from acp_host.errors import InvalidInput
 from acp_host.host.connection import ConnectionOptions, HostConnection
 from acp_host.host.diagnostic_log import DiagnosticLog
+from acp_host.host.incoming import RequestHandler
 from acp_host.host.services import ElicitationHandler, ElicitationHandlers, ServiceSet
 from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.quirks import QUIRKS, Quirk
@@ -22,6 +23,7 @@ from acp_host.services.files import FileService
 from acp_host.services.permissions import PermissionHandler, PermissionPolicy
 from acp_host.services.terminals import TerminalService
 from acp_host.state.memory import MemoryPolicy
+from acp_host.state.notice_preferences import NoticePreferences
 from acp_host.transports import StdioTransport, StopTimeouts, Transport
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.initialize import Implementation
@@ -70,8 +72,11 @@ class connect:
             (coroutine) function; ``None`` rejects them all.
         elicitation: answers ``elicitation/create``: a (coroutine) function that shows forms, or
             :class:`~acp_host.host.services.ElicitationHandlers`; ``None``: not offered.
+        handlers: answers requests of extensions, by wire method, from the first message on; later ones can be added
+            with :meth:`HostConnection.on_request`.
         auth_terminal: offer to run the agent's command in a terminal the user sees, for its login.
         notices: offer to show notices; until an observer is connected they go to the logger ``acp_host.notices``.
+            :class:`~acp_host.state.notice_preferences.NoticePreferences` set how every session shows them.
         unstable: offer draft features: plan variants and subagents.
         sidebar: a person sees the reminders panel, so that a reminder may be shown there when no agent takes it.
         client_info: name and version of the host program; ``None`` for this library's.
@@ -103,8 +108,9 @@ class connect:
         terminals: TerminalService | bool | None = None,
         permissions: PermissionPolicy | PermissionHandler | None = None,
         elicitation: ElicitationHandlers | ElicitationHandler | None = None,
+        handlers: Mapping[str, RequestHandler] | None = None,
         auth_terminal: bool = False,
-        notices: bool = True,
+        notices: NoticePreferences | bool = True,
         unstable: bool = False,
         sidebar: bool = False,
         client_info: Implementation | None = None,
@@ -137,13 +143,15 @@ class connect:
             start_timeout=timeouts.warm if isinstance(target, Transport) else timeouts.for_command(_argv(target)),
             cancel_timeouts=cancel_timeouts or CancelTimeouts(),
             auth_terminal=auth_terminal,
-            notices=notices,
+            notices=notices is not False,
+            notice_preferences=notices if isinstance(notices, NoticePreferences) else NoticePreferences(),
             unstable=unstable,
             sidebar=sidebar,
             memory=memory or MemoryPolicy(),
             quirks=quirks,
             max_message_size=max_message_size,
         )
+        self._handlers = dict(handlers or {})
         self._host: HostConnection | None = None
 
     def __await__(self) -> Generator[Any, None, HostConnection]:
@@ -164,6 +172,8 @@ class connect:
         if not isinstance(target, Transport):
             target = StdioTransport(target, **self._launch, on_diagnostic=diagnostics.add)
         host = HostConnection(target, self._services, self._options, diagnostics)
+        for method, handler in self._handlers.items():
+            host.on_request(method, handler)
         await host.open()
         return host
 

@@ -43,6 +43,7 @@ from acp_host.protocol.negotiation import Agreement, Registered, client_capabili
 from acp_host.quirks import QUIRKS, Quirk, QuirkKind
 from acp_host.reminders import WireRung
 from acp_host.state.memory import MemoryPolicy
+from acp_host.state.notice_preferences import NoticePreferences
 from acp_host.transports import Transport
 from acp_host.wire._model import UNSET
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
@@ -67,6 +68,7 @@ class ConnectionOptions:
         cancel_timeouts: how long a cancelled turn may take to end.
         auth_terminal: offer to run the agent's command in a visible terminal for its login.
         notices: offer to show notices.
+        notice_preferences: how sessions show them.
         unstable: offer draft features: plan variants and subagents.
         sidebar: a person sees the reminders panel.
         memory: how much of the transcripts is kept.
@@ -79,6 +81,7 @@ class ConnectionOptions:
     cancel_timeouts: CancelTimeouts = field(factory=CancelTimeouts)
     auth_terminal: bool = False
     notices: bool = True
+    notice_preferences: NoticePreferences = field(factory=NoticePreferences)
     unstable: bool = False
     sidebar: bool = False
     memory: MemoryPolicy = field(factory=MemoryPolicy)
@@ -104,6 +107,7 @@ class HostConnection(AgentMethods):
         self._scheduler = AsyncioScheduler()
         self._notices = NoticeRouter(
             offered=options.notices,
+            preferences=options.notice_preferences,
             agent_name=self._agent_name,
             report=self.diagnostics.add,
             scheduler=self._scheduler,
@@ -348,10 +352,12 @@ class HostConnection(AgentMethods):
     def _reads_missing_as_empty(self) -> bool:
         return self.agreement.quirk(QuirkKind.MISSING_FILE_READS_EMPTY) is not None
 
-    def _add_session(self, session_id: str, roots: Any, opening: Opening | None) -> Session:
+    def _add_session(self, session_id: str, roots: Any, opening: Opening | None, *, is_fork: bool = False) -> Session:
         session = Session(session_id, roots[0], self._session_context)
         self._services.open_session(session_id, roots[0], roots[1:])
+        if is_fork:
+            session.replay_begins(whole=False)  # what came before the id was known: the history of the other session
+        self._sessions.add(session)
         if opening is not None:
             session.opened(opening)
-        self._sessions.add(session)
         return session

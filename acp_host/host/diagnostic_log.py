@@ -6,8 +6,11 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
 
-from acp_host.diagnostics import Diagnostic
+from attrs import evolve
+
+from acp_host.diagnostics import Diagnostic, excerpt
 
 __all__ = ["DiagnosticLog"]
 
@@ -58,7 +61,9 @@ class DiagnosticLog:
         return lambda: self._observers.remove(observer) if observer in self._observers else None
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Add a diagnostic."""
+        """Add a diagnostic; of data that is not plain, an excerpt of its ``repr`` is kept."""
+        if not isinstance(diagnostic.data, str | int | float | None):
+            diagnostic = evolve(diagnostic, data=_excerpt_of(diagnostic.data))
         self._kept.append(diagnostic)
         self._total += 1
         self._arrived.set()
@@ -73,3 +78,11 @@ class DiagnosticLog:
         """Say that none will follow."""
         self._closed = True
         self._arrived.set()
+
+
+def _excerpt_of(data: Any) -> str:
+    """Return a bounded text for a value that an agent has made, however large or deep it is."""
+    try:
+        return excerpt(repr(data))
+    except RecursionError:
+        return f"a {type(data).__name__}, nested too deeply to be shown"

@@ -14,6 +14,7 @@ from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt, throttled
 from acp_host.state.clock import Clock, Scheduler
 from acp_host.state.display import one_line
 from acp_host.state.notice_entries import NoticeReceived
+from acp_host.state.notice_preferences import NoticePreferences
 from acp_host.state.notices import NoticeCenter
 from acp_host.wire.notices import Notice, NoticeSeverity
 
@@ -36,6 +37,7 @@ class NoticeRouter:
 
     Args:
         offered: whether the agent was told that this host shows notices.
+        preferences: how new sessions show them.
         agent_name: returns what to call the agent.
         report: takes diagnostics.
         scheduler: for the notice centers.
@@ -46,12 +48,14 @@ class NoticeRouter:
         self,
         *,
         offered: bool,
+        preferences: NoticePreferences,
         agent_name: Callable[[], str],
         report: Callable[[Diagnostic], None],
         scheduler: Scheduler,
         clock: Clock,
     ) -> None:
         self._offered = offered
+        self._preferences = preferences
         self._agent_name = agent_name
         self._report = throttled(report)
         self._scheduler = scheduler
@@ -64,7 +68,13 @@ class NoticeRouter:
             text = f"an observer of the session's notices failed: {type(error).__name__}: {error}"
             self._report(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, session_id=session_id))
 
-        return NoticeCenter(self._scheduler, self._clock, agent_name=self._agent_name(), report=observer_failed)
+        return NoticeCenter(
+            self._scheduler,
+            self._clock,
+            agent_name=self._agent_name(),
+            preferences=self._preferences,
+            report=observer_failed,
+        )
 
     def receive(
         self, session_id: str, notice: Notice, center: NoticeCenter | None, *, during_replay: bool = False

@@ -35,10 +35,10 @@ from acp_host.reminders.commands import (
     WithdrawRequest,
 )
 from acp_host.reminders.hands import LeadingReminder
-from acp_host.reminders.receipt import Revocation, RevokeResult
 from acp_host.state.clock import Clock, Scheduler, Timer
 from acp_host.state.reminder_entry import ReminderEntry
 from acp_host.state.reminders import RemindersPanel
+from acp_host.state.revocation import Revocation, RevokeResult
 from acp_host.translate.marked_text import MarkedReminder, MarkedTextReader
 from acp_host.translate.reminders import PendingInjections, translate_pending, translate_reminder
 from acp_host.wire.ids import RequestId
@@ -245,15 +245,22 @@ class SessionReminders:
 
     # --- for the session --------------------------------------------------------------------------------------------
 
-    def receive(self, update: SessionUpdate, *, replayed: bool) -> list[SessionUpdate | ShownReminder] | None:
+    def receive(
+        self, update: SessionUpdate, *, replayed: bool, reports_replayed: bool
+    ) -> list[SessionUpdate | ShownReminder] | None:
         """Take an update that may be about reminders.
+
+        Args:
+            update: any update.
+            replayed: what it says belongs to the session's history.
+            reports_replayed: what it reports of reminders does, too.
 
         Returns:
             What stands for the update in the transcript, in order; ``None`` where that is the update itself.
         """
         if self._delivery.is_leading and isinstance(update, _SIGNS_OF_WORK):
             self._delivery.prompt_accepted()
-        report = translate_reminder(update, replayed=replayed)
+        report = translate_reminder(update, replayed=reports_replayed)
         if report is not None:
             if report.event is not None:
                 self._delivery.receive(report.event)

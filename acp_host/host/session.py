@@ -278,19 +278,24 @@ class Session:
     # --- requests about this session --------------------------------------------------------------------------------
 
     async def set_mode(self, mode_id: str, *, force: bool = False) -> SetSessionModeResponse:
-        """Switch to another mode (``session/set_mode``).
+        """Switch to another mode (``session/set_mode``); :attr:`state` shows it when the agent has answered.
 
         Raises:
             RequestFailed: the agent refused.
         """
-        return await self._call(
-            "session/set_mode", SetSessionModeRequest(self.id, mode_id), SetSessionModeResponse, force
-        )
+        request = SetSessionModeRequest(self.id, mode_id)
+
+        def is_set(answer: SetSessionModeResponse) -> None:  # some agents tell it in no other way
+            self.state.apply(events.ModeChanged(mode_id))
+
+        return await self._call("session/set_mode", request, SetSessionModeResponse, force, is_set)
 
     async def set_config_option(
         self, config_id: str, value: str | bool, *, force: bool = False
     ) -> SetSessionConfigOptionResponse:
         """Give a configuration option another value (``session/set_config_option``).
+
+        :attr:`state` shows it when the agent has answered, and what it says about the other options.
 
         Args:
             config_id: the option's id.
@@ -302,7 +307,13 @@ class Session:
         """
         kind = "boolean" if isinstance(value, bool) else UNSET
         request = SetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value, type=kind)
-        return await self._call("session/set_config_option", request, SetSessionConfigOptionResponse, force)
+
+        def is_set(answer: SetSessionConfigOptionResponse) -> None:
+            options = answer.config_options
+            told = events.ConfigOptionsReplaced(options) if options else events.ConfigOptionSet(config_id, value)
+            self.state.apply(told)
+
+        return await self._call("session/set_config_option", request, SetSessionConfigOptionResponse, force, is_set)
 
     async def set_title(self, title: str, *, force: bool = False) -> SetSessionTitleResponse:
         """Name the session (``session/set_title``). Unstable.
@@ -322,8 +333,15 @@ class Session:
         """
         return await self._call("session/status", SessionStatusRequest(self.id), SessionStatusResponse, force)
 
-    async def _call(self, method: str, params: Any, result: type[_T], force: bool) -> _T:
-        answer: _T = await self._driver.call(method, params, force=force)
+    async def _call(
+        self,
+        method: str,
+        params: Any,
+        result: type[_T],
+        force: bool,
+        on_result: Callable[[_T], None] = lambda _: None,
+    ) -> _T:
+        answer: _T = await self._driver.call(method, params, force=force, on_result=on_result)
         return answer
 
     # --- for the connection -----------------------------------------------------------------------------------------
@@ -358,7 +376,7 @@ class Session:
         if self._take_reminders(update):
             return
         if not self._fold(update) and isinstance(update, Notice):
-            self._notice_router.receive(self.id, update, self.notices, during_replay=self.state.is_replaying)
+            self._notice_router.receive(self.id, update, self.notices, during_replay=self._awaits_opening)
 
     def _fold(self, update: SessionUpdate) -> bool:
         """Fold an update into the state; tell whether it is an event of the conversation."""
@@ -383,7 +401,7 @@ class Session:
 
     def _take_reminders(self, update: SessionUpdate) -> bool:
         """Take what an update says about reminders; tell whether the state has been told of the update thereby."""
-        parts = self._reminders.receive(update, replayed=self.state.is_replaying)
+        parts = self._reminders.receive(update, replayed=self.state.is_replaying, reports_replayed=self._awaits_opening)
         for part in parts or ():
             if part is update:
                 return False  # it comes last, and is what it is
@@ -401,10 +419,24 @@ class Session:
             self.state.attach(reminders=self._reminders.panel)
             self._reminders.reattach(self._reminder_context)
 
-    def replay_begins(self) -> None:
-        """Learn that the history of the session is being asked for."""
-        self._replay = ReplayWindow(self.state, self._scheduler)
+    @property
+    def _awaits_opening(self) -> bool:
+        return self._replay is not None and self._replay.awaits_answer
+
+    def replay_begins(self, *, whole: bool) -> None:
+        """Learn that what comes until :meth:`opened` is the history of the session.
+
+        Args:
+            whole: the agent is asked for all of it, and may go on with it afterwards.
+        """
+        self.replay_ends()
+        self._replay = ReplayWindow(self.state, self._scheduler, whole=whole)
         self._reminders.replay_begins()
+
+    def replay_ends(self) -> None:
+        """Learn that no more history comes, e.g. because the session could not be opened."""
+        if self._replay is not None:
+            self._replay.close()
 
     def opened(self, opening: Opening) -> None:
         """Take the agent's answer to the request that opened the session."""
@@ -419,6 +451,8 @@ class Session:
     def request_begins(self, request: OpenRequest) -> None:
         """Learn that the agent asks for something that may concern this session."""
         self._turns.note_request(request)
+        if request.is_question and self._replay is not None and request.concerns(self.id, self._turns.prompt_id):
+            self._replay.interrupt()
         if request.is_question and request.concerns(self.id, self._turns.prompt_id):
             self.state.apply(events.QuestionAsked(request.id, request.method, request.params))
 
@@ -437,6 +471,7 @@ class Session:
         self._turns.stop()
         self._turns.drop(ConnectionClosed("the prompt was not sent: the connection has ended"))
         self._between_turns.close()
+        self.replay_ends()
         self._reminders.connection_lost()
         self.state.apply(events.HealthChanged(status, detail))
 
@@ -445,6 +480,8 @@ class Session:
         self._closed = True
         self._turns.drop(InvalidState("the prompt was not sent: the session was closed"))
         self._between_turns.close()
+        self.replay_ends()
+        self.state.apply(events.SessionClosed())
         self._turns.abandon_closed("the session was closed")
 
     def _tell_observers(self, update: SessionUpdate) -> None:

@@ -12,13 +12,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
+from acp_host.errors import InvalidInput
 from acp_host.host.session import Session
+from acp_host.wire.codec import encode
+from acp_host.wire.converters import unstructure
 from acp_host.wire.notices import Notice
 from acp_host.wire.updates import SessionNotification
 
 __all__ = ["SessionTable"]
 
 _MAX_EARLY = 1_000
+_MAX_EARLY_SIZE = 4 * 2**20
 
 
 class SessionTable:
@@ -34,6 +38,7 @@ class SessionTable:
         self._on_notice = on_notice
         self._sessions: dict[str, Session] = {}
         self._early: deque[SessionNotification] = deque()
+        self._early_size = 0
         self._creating = 0
         self._waiting: list[Callable[[], None]] = []
 
@@ -58,7 +63,7 @@ class SessionTable:
         finally:
             self._creating -= 1
             if not self._creating:
-                early, self._early = self._early, deque()
+                early, self._early, self._early_size = self._early, deque(), 0
                 for notification in early:
                     self._report_unknown(notification)
             waiting, self._waiting = self._waiting, []
@@ -72,12 +77,12 @@ class SessionTable:
     def add(self, session: Session) -> None:
         """Add a session and hand it the updates that came before its id was known."""
         self._sessions[session.id] = session
-        early, self._early = self._early, deque()
+        early, self._early, self._early_size = self._early, deque(), 0
         for notification in early:
             if notification.session_id == session.id:
                 session.receive(notification)
             else:
-                self._early.append(notification)
+                self._keep(notification)
 
     def remove(self, session_id: str) -> None:
         """Forget a session; its later updates are reported."""
@@ -91,11 +96,17 @@ class SessionTable:
         if session is not None:
             session.receive(notification)
         elif self._creating:
-            self._early.append(notification)
-            if len(self._early) > _MAX_EARLY:
-                self._report_unknown(self._early.popleft())
+            self._keep(notification)
         else:
             self._report_unknown(notification)
+
+    def _keep(self, notification: SessionNotification) -> None:
+        self._early.append(notification)
+        self._early_size += _size(notification)
+        while len(self._early) > _MAX_EARLY or self._early_size > _MAX_EARLY_SIZE:
+            oldest = self._early.popleft()
+            self._early_size -= _size(oldest)
+            self._report_unknown(oldest)
 
     def end(self, status: str, detail: str) -> None:
         """Take the end of the connection: its ``status`` (``lost`` or ``closed``) and why."""
@@ -115,3 +126,11 @@ class SessionTable:
                 data=notification.update,
             )
         )
+
+
+def _size(notification: SessionNotification) -> int:
+    """Return about how many bytes an update is long; one that is nested too deeply to be written counts as too long."""
+    try:
+        return len(encode(unstructure(notification)))
+    except (InvalidInput, RecursionError):
+        return _MAX_EARLY_SIZE

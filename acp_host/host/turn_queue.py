@@ -120,9 +120,8 @@ class TurnQueue:
             blocks = (*(reminder.block for reminder in leading), *turn.prompt.blocks)
             params = PromptRequest(self._session_id, blocks, turn.prompt.meta or UNSET)
             self.current = turn
-            for reminder in leading:
-                self._apply(events.ReminderShown(reminder.id, reminder.body))
-            self._apply(events.TurnStarted(turn.number, turn.prompt.blocks, blocks))
+            shown = tuple([events.ReminderShown(reminder.id, reminder.body) for reminder in leading])
+            self._apply(events.TurnStarted(turn.number, turn.prompt.blocks, blocks, shown))
             try:
                 self.prompt_id = self._driver.send("session/prompt", params, functools.partial(self._ended, turn))
             except AcpError as error:

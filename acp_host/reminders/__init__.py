@@ -8,9 +8,10 @@ from acp_host.reminders.delivery import Delivery
 from acp_host.reminders.model import Reminder
 from acp_host.reminders.planning import Step, plan
 from acp_host.reminders.policy import OnAmbiguous, ReminderPolicy
-from acp_host.reminders.receipt import Attempt, AttemptOutcome, ReminderReceipt, Revocation, RevokeResult
+from acp_host.reminders.receipt import Attempt, AttemptOutcome, ReminderReceipt
 from acp_host.reminders.rungs import Declined, Learned, Offer, Outgoing, RungRequest, Situation, Taken, WireRung
 from acp_host.reminders.shipped import SHIPPED
+from acp_host.state.revocation import Revocation, RevokeResult
 
 __all__ = [
     "SHIPPED",

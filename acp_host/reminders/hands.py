@@ -21,11 +21,11 @@ from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.reminders.holding import Held, HeldReminders
-from acp_host.reminders.receipt import RevokeResult
 from acp_host.reminders.sends import leading_block
 from acp_host.state import reminder_events as events
 from acp_host.state.reminder_entry import ReminderFault, ReminderStatus, Rung
 from acp_host.state.reminders import RemindersPanel
+from acp_host.state.revocation import RevokeResult
 from acp_host.wire.content import TextContent
 
 __all__ = ["HostHands", "LeadingReminder"]

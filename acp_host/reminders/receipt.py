@@ -1,4 +1,4 @@
-"""What became of a reminder: :class:`ReminderReceipt`, and :class:`RevokeResult` for one that was taken back."""
+"""What became of a reminder: :class:`ReminderReceipt`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attrs import frozen
 from acp_host.reminders.planning import Step
 from acp_host.state.reminder_entry import Adjustment, ReminderFault
 
-__all__ = ["Attempt", "AttemptOutcome", "ReminderReceipt", "Revocation", "RevokeResult"]
+__all__ = ["Attempt", "AttemptOutcome", "ReminderReceipt"]
 
 
 class AttemptOutcome(StrEnum):
@@ -66,25 +66,3 @@ class ReminderReceipt:
     attempts: tuple[Attempt, ...] = ()
     adjustments: tuple[Adjustment, ...] = ()
     error: ReminderFault | None = None
-
-
-class RevokeResult(StrEnum):
-    """What became of the wish to take a reminder back."""
-
-    REVOKED = "revoked"
-    ALREADY_REVOKED = "already_revoked"
-    ALREADY_DELIVERED = "already_delivered"
-    NOT_SUPPORTED = "not_supported"
-
-
-@frozen
-class Revocation:
-    """A reminder that was to be taken back.
-
-    Attributes:
-        id: its host-local id.
-        result: one of :class:`RevokeResult`.
-    """
-
-    id: str
-    result: RevokeResult

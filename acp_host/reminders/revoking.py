@@ -12,12 +12,12 @@ from typing import Any
 from acp_host.errors import AcpError, InvalidInput, RequestFailed
 from acp_host.reminders.hands import HostHands
 from acp_host.reminders.ladder import Ladder
-from acp_host.reminders.receipt import RevokeResult
 from acp_host.reminders.rungs import RungRequest
 from acp_host.state import reminder_events as events
 from acp_host.state.reminder_builder import is_terminal
 from acp_host.state.reminder_entry import ReminderEntry, ReminderFault, ReminderStatus, Rung
 from acp_host.state.reminders import RemindersPanel
+from acp_host.state.revocation import RevokeResult
 from acp_host.wire.rpc_error import ErrorCode
 
 __all__ = ["REVOKE_REMINDER", "Revoker"]

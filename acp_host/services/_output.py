@@ -30,12 +30,14 @@ class OutputBuffer:
         """Whether older output is missing from :meth:`text`."""
         return self._dropped or len(self._kept) > self._limit
 
-    def feed(self, data: bytes, *, final: bool = False) -> None:
-        """Add output. With ``final``, half a character at the end is given up as U+FFFD."""
-        self._kept += self._decoder.decode(data, final).encode()
+    def feed(self, data: bytes, *, final: bool = False) -> str:
+        """Add output, and return what it is as text. With ``final``, half a character at the end becomes U+FFFD."""
+        text = self._decoder.decode(data, final)
+        self._kept += text.encode()
         if len(self._kept) > 2 * self._limit:  # not at every chunk, so that moving what is kept stays cheap
             self._dropped = True
             del self._kept[: len(self._kept) - self._limit]
+        return text
 
     def text(self) -> str:
         """Return what is kept. It begins with a whole character, so it can be up to three bytes below the limit."""

@@ -28,7 +28,7 @@ from acp_host.transports.process_tree import ProcessTree, wait_until_gone
 from acp_host.wire.ids import SessionId, TerminalId
 from acp_host.wire.terminals import TerminalExitStatus
 
-__all__ = ["TerminalProcess"]
+__all__ = ["TerminalListener", "TerminalProcess"]
 
 _SETTLE = 0.2
 """How long output may still come after the process has ended while others hold its end of the pipe, in seconds."""
@@ -36,6 +36,10 @@ _GRACE = 1.0
 """How long a process has to end by itself after it was asked to, in seconds."""
 _PATIENCE = 5.0
 """How long the system has to take away a process that was killed, in seconds."""
+
+
+TerminalListener = Callable[["TerminalProcess", str], None]
+"""Called when a command has begun, ended, was released, or has printed something: with that, else with ``""``."""
 
 
 class TerminalProcess:
@@ -48,6 +52,7 @@ class TerminalProcess:
         via_shell: whether the platform's shell reads the command line, because the agent sent a whole one. Show it.
         cwd: the working directory.
         exit_status: how the command ended; ``None`` while it runs.
+        released: it is over, and the agent does not know it any more.
     """
 
     def __init__(
@@ -65,6 +70,7 @@ class TerminalProcess:
         self.via_shell = via_shell
         self.cwd = launch.cwd
         self.exit_status: TerminalExitStatus | None = None
+        self.released = False
         self._launch = launch
         self._buffer = OutputBuffer(output_limit)
         self._tree = ProcessTree()
@@ -72,6 +78,12 @@ class TerminalProcess:
         self._launched = asyncio.Event()
         self._ended = asyncio.Event()
         self._output_open = True
+        self._listener: TerminalListener = lambda _, printed: None
+
+    def listen(self, listener: TerminalListener) -> None:
+        """Tell ``listener`` of every change from now on, and at once of what has been printed so far."""
+        self._listener = listener
+        listener(self, self.output)
 
     @property
     def output(self) -> str:
@@ -128,6 +140,9 @@ class TerminalProcess:
             self._tree.release()
             if self._transport is not None:
                 self._transport.close()
+            if not self.released:
+                self.released = True
+                self._listener(self, "")
 
     async def _spawn(self, env: dict[str, str]) -> None:
         loop = asyncio.get_running_loop()
@@ -151,12 +166,12 @@ class TerminalProcess:
             raise
 
     def _output_received(self, data: bytes) -> None:
-        self._buffer.feed(data)
+        self._listener(self, self._buffer.feed(data))
 
     def _output_lost(self, returncode: int | None) -> None:
         """Nobody holds the other end of the pipe any more; ``None``: the process runs all the same."""
         self._output_open = False
-        self._buffer.feed(b"", final=True)
+        self._listener(self, self._buffer.feed(b"", final=True))
         if returncode is not None:
             self._finish(returncode)
 
@@ -171,6 +186,7 @@ class TerminalProcess:
         if self.exit_status is None:
             self.exit_status = _exit_status(returncode)
             self._ended.set()
+            self._listener(self, "")
 
 
 class _Callbacks(asyncio.SubprocessProtocol):

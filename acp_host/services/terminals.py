@@ -37,7 +37,7 @@ import attrs
 
 from acp_host.errors import InternalError, InvalidInput, InvalidParams, ResourceNotFound, StartFailed
 from acp_host.services._confined import Roots, confine
-from acp_host.services._terminal_process import TerminalProcess
+from acp_host.services._terminal_process import TerminalListener, TerminalProcess
 from acp_host.transports._launch import Launch
 from acp_host.wire._model import UNSET
 from acp_host.wire.ids import SessionId, TerminalId
@@ -54,7 +54,7 @@ from acp_host.wire.terminals import (
     WaitForTerminalExitResponse,
 )
 
-__all__ = ["MAX_OUTPUT", "MAX_TERMINALS", "TerminalProcess", "TerminalService"]
+__all__ = ["MAX_OUTPUT", "MAX_TERMINALS", "TerminalListener", "TerminalProcess", "TerminalService"]
 
 MAX_OUTPUT = 1024 * 1024
 """Default for how much output is kept of one command, in bytes."""
@@ -68,6 +68,7 @@ _SHELL_SIGNS = frozenset(" \t\n|&;<>()$`\"'*?~")
 class _Session:
     roots: Roots
     cwd: str
+    listener: TerminalListener
     terminals: dict[TerminalId, TerminalProcess] = attrs.Factory(dict)
 
 
@@ -88,22 +89,32 @@ class TerminalService:
         self._sessions: dict[SessionId, _Session] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    def open_session(self, session_id: SessionId, roots: Sequence[str | Path], cwd: str | Path) -> None:
+    def open_session(
+        self,
+        session_id: SessionId,
+        roots: Sequence[str | Path],
+        cwd: str | Path,
+        listener: TerminalListener = lambda _, printed: None,
+    ) -> None:
         """Let a session run commands; its terminals stay if it was open already.
 
         Args:
             session_id: the agent's id of the session.
             roots: absolute paths of the directories that commands may start in or below.
             cwd: absolute path of the directory that they start in when the agent names none.
+            listener: told of everything that happens to the session's commands from now on, at once and on the event
+                loop's thread; it must not raise.
 
         Raises:
             InvalidInput: a path is not absolute.
         """
         if not os.path.isabs(cwd):
             raise InvalidInput(f"the working directory must be an absolute path, not {os.fspath(cwd)!r}")
-        session = _Session(confine(roots), os.fspath(cwd))
+        session = _Session(confine(roots), os.fspath(cwd), listener)
         if session_id in self._sessions:
             session.terminals = self._sessions[session_id].terminals
+            for terminal in session.terminals.values():
+                terminal.listen(listener)
         self._sessions[session_id] = session
 
     async def close_session(self, session_id: SessionId) -> None:
@@ -154,6 +165,7 @@ class TerminalService:
         )
         session.terminals[terminal.terminal_id] = terminal
         await self._start(session, terminal)
+        terminal.listen(session.listener)
         return CreateTerminalResponse(terminal_id=terminal.terminal_id)
 
     async def output(self, request: TerminalOutputRequest) -> TerminalOutputResponse:

@@ -20,6 +20,7 @@ from acp_host.state.observable import ChangeKind, Observable
 from acp_host.state.reminder_book import ReminderBook
 from acp_host.state.reminder_builder import ReminderBuilder
 from acp_host.state.reminder_entry import ReminderEntry, RemindersSnapshot, ReminderStatus
+from acp_host.state.revocation import Revocation, RevokeResult
 
 __all__ = ["ReminderCommands", "RemindersPanel"]
 
@@ -31,10 +32,10 @@ _IN_THE_HOSTS_HANDS = (ReminderStatus.QUEUED, ReminderStatus.SIDEBAR)
 class ReminderCommands(Protocol):
     """What can be done with a reminder that takes more than the state."""
 
-    def revoke(self, reminder_id: str) -> Awaitable[Any]:
+    def revoke(self, reminder_id: str) -> Awaitable[RevokeResult]:
         """Take a reminder back."""
 
-    def clear(self, *, tag: str | None = None, key: str | None = None) -> Awaitable[list[Any]]:
+    def clear(self, *, tag: str | None = None, key: str | None = None) -> Awaitable[list[Revocation]]:
         """Take back all that fit."""
 
     def dismiss(self, reminder_id: str) -> bool:
@@ -129,11 +130,11 @@ class RemindersPanel(Observable[RemindersSnapshot]):
         builder = self._book.lookup(reminder_id)
         return None if builder is None else self._book.frozen(builder)
 
-    def revoke(self, reminder_id: str) -> Awaitable[Any]:
+    def revoke(self, reminder_id: str) -> Awaitable[RevokeResult]:
         """Take a reminder back; see :meth:`acp_host.host.reminders.SessionReminders.revoke`."""
         return self._commanded().revoke(reminder_id)
 
-    def clear(self, *, tag: str | None = None, key: str | None = None) -> Awaitable[list[Any]]:
+    def clear(self, *, tag: str | None = None, key: str | None = None) -> Awaitable[list[Revocation]]:
         """Take back all that fit; see :meth:`acp_host.host.reminders.SessionReminders.clear`."""
         return self._commanded().clear(tag=tag, key=key)
 

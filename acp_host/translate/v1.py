@@ -109,7 +109,18 @@ def _config_options(update: ConfigOptionUpdate) -> events.ConfigOptionsReplaced:
 
 
 def _info(update: SessionInfoUpdate) -> events.SessionInfoChanged:
-    return events.SessionInfoChanged(update.title, update.updated_at, update.meta)
+    at_work = UNSET if not update.meta else _at_work(update.meta)
+    return events.SessionInfoChanged(update.title, update.updated_at, update.meta, at_work)
+
+
+def _at_work(meta: Mapping[str, Any]) -> bool | Unset:
+    """Return what an agent says in ``_meta`` about whether it is at work, as pi-acp and codex-acp do."""
+    match meta:
+        case {"piAcp": {"running": bool(running)}}:
+            return running
+        case {"codex": {"threadStatus": {"type": str(status)}}}:
+            return status == "active"
+    return UNSET
 
 
 def _usage(update: UsageUpdate) -> events.UsageReported:

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 import acp_host
+import acp_host.testing
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.host.notices import NoticeRouter
 from acp_host.state.clock import ManualClock, ManualScheduler
 from acp_host.state.notice_entries import NoticeState, Suppression
+from acp_host.state.notice_preferences import NoticePreferences
 from acp_host.state.observable import ChangeSet
 from acp_host.testing import ScriptedAgent
 from acp_host.wire.notices import Notice
@@ -326,6 +328,7 @@ def test_a_replayed_notice_is_kept_and_neither_shown_nor_logged(log: pytest.LogC
     reports: list[Diagnostic] = []
     clock = ManualClock()
     router = NoticeRouter(
+        preferences=NoticePreferences(),
         offered=True,
         agent_name=lambda: "agent",
         report=reports.append,
@@ -339,3 +342,12 @@ def test_a_replayed_notice_is_kept_and_neither_shown_nor_logged(log: pytest.LogC
     assert (center.snapshot().toasts, lines(log), reports) == ((), [], [])
     router.receive("s1", Notice("error", "new"), center)
     assert len(center.snapshot().toasts) == len(lines(log)) == 1
+
+
+async def test_preferences_hold_for_every_session_from_the_start(tmp_path: Any) -> None:
+    preferences = acp_host.NoticePreferences(max_toasts=1)
+    agent = acp_host.testing.ReferenceAgent()
+    async with acp_host.connect(agent.transport(), notices=preferences) as host:
+        assert host.agreement.supports("clientCapabilities.session.notices")
+        session = await host.new_session(tmp_path)
+        assert session.notices.preferences == preferences
