@@ -167,7 +167,14 @@ class TransportError(AcpError):
 
 
 class StartFailed(TransportError):
-    """The agent could not be launched, or ended before it answered ``initialize``."""
+    """The agent could not be launched, or ended before it answered ``initialize``.
+
+    Attributes:
+        diagnostics: what :func:`acp_host.connect` has noticed until then, as
+            :class:`acp_host.diagnostics.Diagnostic` values, the oldest first.
+    """
+
+    diagnostics: tuple[Any, ...] = ()
 
 
 class StartTimeout(StartFailed):

@@ -13,7 +13,7 @@ from typing import Any
 
 from acp_host._version import __version__
 from acp_host.cli import demo, inspect, run
-from acp_host.cli.exits import code_of_error, code_of_signal, exit_code_help
+from acp_host.cli.exits import ExitCode, code_of_error, code_of_signal, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.errors import AcpError, InvalidInput, RequestFailed
 from acp_host.wire.text import printable
@@ -25,6 +25,9 @@ _LONGEST_DATA = 2_000
 
 def run_command(argv: Sequence[str]) -> int:
     """Run the command with these arguments and return its exit code; see :func:`acp_host.cli.main`."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed before we were started
+            setattr(sys, name, open(os.devnull, "w"))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character ends nothing
@@ -41,6 +44,11 @@ def run_command(argv: Sequence[str]) -> int:
         # Whoever read the output has gone. Python would complain once more when it flushes stdout at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return code_of_signal(getattr(signal, "SIGPIPE", 13))
+    except OSError as error:
+        # The disk behind stdout is full, or the like; flushing at the end would fail once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"acp-host: {printable(str(error))}", file=sys.stderr)
+        return ExitCode.AGENT_FAILED
 
 
 async def _run(options: argparse.Namespace, interrupts: Interrupts) -> int:

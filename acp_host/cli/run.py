@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import sys
-from contextlib import suppress
 from typing import Any
 
 from acp_host.cli.answers import TerminalAsker, TerminalLines, by_policy
@@ -17,7 +15,7 @@ from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.cli.render import TurnView
 from acp_host.cli.reports import reports_to
 from acp_host.cli.services import ShownFiles, ShownTerminals
-from acp_host.errors import AuthRequired, ConnectionClosed, InvalidInput
+from acp_host.errors import AuthRequired, InvalidInput
 from acp_host.host.connect import connect
 from acp_host.host.outcome import TurnResult
 from acp_host.host.session import Session
@@ -99,9 +97,9 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         async with connection as host:
             try:
                 session = await host.new_session(options.cwd)
-                await _show_asides(session, view)
+                _show_asides(session, view)
                 result = await _turn(session.prompt(prompt), view, interrupts)
-                await _show_asides(session, view)
+                _show_asides(session, view)
             except AuthRequired as error:
                 printer.line("login", login_text(host.agreement, argv, error))
                 return ExitCode.LOGIN_NEEDED
@@ -111,12 +109,10 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     return code_of_result(result)
 
 
-async def _show_asides(session: Session, view: TurnView) -> None:
-    """Show the updates outside of the turn that have come so far; it does not wait for more."""
-    with suppress(TimeoutError, ConnectionClosed):
-        async with asyncio.timeout(0):
-            while True:
-                view.show_aside(await session.next_update_between_turns())
+def _show_asides(session: Session, view: TurnView) -> None:
+    """Show the updates outside of the turn that have come so far."""
+    for update in session.take_updates_between_turns():
+        view.show_aside(update)
 
 
 async def _turn(turn: Turn, view: TurnView, interrupts: Interrupts) -> TurnResult:

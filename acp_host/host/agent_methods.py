@@ -362,7 +362,7 @@ class AgentMethods:
             session = known
             await self._let_go(session)
             session.cwd = roots[0]
-            self._services.open_session(session_id, roots[0], roots[1:])
+            self._services.open_session(session_id, roots[0], roots[1:], session.terminal_changed)
         if continues is not None:
             session.continue_from(continues)
         session.replay_begins(whole=method == "session/load")

@@ -12,7 +12,7 @@ from typing import Any
 from attrs import frozen
 
 from acp_host._version import __version__
-from acp_host.errors import InvalidInput
+from acp_host.errors import InvalidInput, InvalidState
 from acp_host.host.connection import ConnectionOptions, HostConnection
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.incoming import RequestHandler
@@ -153,17 +153,26 @@ class connect:
         )
         self._handlers = dict(handlers or {})
         self._host: HostConnection | None = None
+        self._entered = False
 
     def __await__(self) -> Generator[Any, None, HostConnection]:
         return self._open().__await__()
 
     async def __aenter__(self) -> HostConnection:
-        self._host = await self._open()
+        if self._entered:
+            raise InvalidState("this connect() is in use; call connect() again for another connection")
+        self._entered = True
+        try:
+            self._host = await self._open()
+        except BaseException:
+            self._entered = False
+            raise
         return self._host
 
     async def __aexit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self._entered = False
         if self._host is not None:
             await self._host.close()
 
@@ -182,8 +191,11 @@ def _argv(target: Sequence[str] | str) -> list[str]:
     if isinstance(target, str):
         if "://" in target:
             raise InvalidInput(f"{target} is a URL; this version connects to commands and to Transport objects")
-        target = shlex.split(target)
-    if not target or not all(isinstance(part, str) for part in target):
+        try:
+            target = shlex.split(target)
+        except ValueError as error:
+            raise InvalidInput(f"the agent's command cannot be split: {error}") from error
+    if not isinstance(target, Sequence) or not target or not all(isinstance(part, str) for part in target):
         raise InvalidInput("the agent's command is a non-empty sequence of strings")
     return list(target)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import field, frozen
 
@@ -52,6 +52,10 @@ from acp_host.wire.text import printable
 
 __all__ = ["ConnectionOptions", "HostConnection"]
 
+_E = TypeVar("_E", bound=BaseException)
+
+_ERROR_TAIL = 8 * 1024
+"""Most characters of stderr that an error carries."""
 _LAST_STEPS = 5.0
 """Seconds that handlers may take to end once they have been cancelled."""
 
@@ -246,13 +250,14 @@ class HostConnection(AgentMethods):
         except TimeoutError:
             timeout = self._start_timeout()
             await self.close()
-            raise timeout from None
+            raise self._with_diagnostics(timeout) from None
         except (OutcomeUnknown, ConnectionLost) as error:
             await self.close()
             cause = error.cause if isinstance(error, OutcomeUnknown) else error
-            raise self._ended_early(cause) from error
-        except BaseException:
+            raise self._with_diagnostics(self._ended_early(cause)) from error
+        except BaseException as error:
             await self.close()
+            self._with_diagnostics(error)
             raise
 
     async def close(self) -> None:
@@ -280,7 +285,7 @@ class HostConnection(AgentMethods):
             f"{transport.description} did not answer initialize within {self._options.start_timeout:g} s; "
             f"it may not be an ACP agent, may need a flag to speak ACP, or may need longer to start{self._noise()}",
             exit_status=transport.exit_status,
-            stderr_tail=transport.stderr_tail(),
+            stderr_tail=transport.stderr_tail()[-_ERROR_TAIL:],
         )
 
     def _ended_early(self, cause: AcpError) -> AcpError:
@@ -293,9 +298,13 @@ class HostConnection(AgentMethods):
             what = f"ended before it answered initialize (exit status {status})"
         else:
             what = f"was lost before it answered initialize: {str(cause).splitlines()[0]}"
-        return StartFailed(
-            f"{transport.description} {what}{self._noise()}", exit_status=status, stderr_tail=transport.stderr_tail()
-        )
+        tail = transport.stderr_tail()[-_ERROR_TAIL:]
+        return StartFailed(f"{transport.description} {what}{self._noise()}", exit_status=status, stderr_tail=tail)
+
+    def _with_diagnostics(self, error: _E) -> _E:
+        if isinstance(error, StartFailed):
+            error.diagnostics = tuple(self.diagnostics)
+        return error
 
     def _noise(self) -> str:
         """Return what came from stdout and was no message: often a program's own word on why it does not start."""
@@ -334,7 +343,9 @@ class HostConnection(AgentMethods):
             return
         try:
             handler(event.params)
-        except Exception as error:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
             text = f"the handler of {event.method} failed: {type(error).__name__}: {error}"
             self._report_notification(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, method=event.method))
 
@@ -354,7 +365,7 @@ class HostConnection(AgentMethods):
 
     def _add_session(self, session_id: str, roots: Any, opening: Opening | None, *, is_fork: bool = False) -> Session:
         session = Session(session_id, roots[0], self._session_context)
-        self._services.open_session(session_id, roots[0], roots[1:])
+        self._services.open_session(session_id, roots[0], roots[1:], session.terminal_changed)
         if is_fork:
             session.replay_begins(whole=False)  # what came before the id was known: the history of the other session
         self._sessions.add(session)

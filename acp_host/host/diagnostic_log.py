@@ -71,7 +71,9 @@ class DiagnosticLog:
         for observer in tuple(self._observers):
             try:
                 observer(diagnostic)
-            except Exception:
+            except (KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException:
                 _logger.exception("an observer of the diagnostics failed")
 
     def close(self) -> None:

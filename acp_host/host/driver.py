@@ -161,6 +161,9 @@ class Driver:
         """Take the end of the transport; every call fails with what is known."""
         self.protocol.receive_eof(error)
         self._dispatch()
+        # Where this library failed to read a message, the answer to a call may have been lost with it.
+        for request_id in tuple(self._calls):
+            self._finish(request_id, error or ConnectionLost("the connection ended, and the answer was not read"))
 
     def _dispatch(self) -> None:
         receive_update = self._receive_update

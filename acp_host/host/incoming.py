@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import traceback
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from attrs import define
@@ -45,12 +45,14 @@ class OpenRequest:
         id: the agent's id.
         method: wire method.
         params: its parameters: a wire type, or plain JSON for an extension.
+        session: the session that it belongs to; ``None`` if that is not known, or it belongs to none.
         task: runs the handler.
     """
 
     id: RequestId
     method: str
     params: Any
+    session: Asking | None = None
     task: asyncio.Task[None] | None = None
 
     @property
@@ -69,14 +71,22 @@ class OpenRequest:
 class Asking(Protocol):
     """A session, as far as the agent's requests concern it."""
 
+    @property
+    def is_cancelling(self) -> bool:
+        """Whether its turn is being cancelled."""
+
     def request_begins(self, request: OpenRequest) -> None:
-        """Learn that the agent asks for something, of this session or another."""
+        """Learn that the agent asks for something that belongs to this session."""
 
     def request_ends(self, request: OpenRequest) -> None:
-        """Learn that a request has been answered."""
+        """Learn that such a request has been answered."""
 
-    def cancels(self, request: OpenRequest) -> bool:
-        """Tell whether a request belongs to a turn of this session that is being cancelled."""
+
+class Sessions(Protocol):
+    """The sessions of a connection."""
+
+    def get(self, session_id: str) -> Asking | None:
+        """Return the session with this id, or ``None``."""
 
 
 class IncomingRequests:
@@ -92,13 +102,23 @@ class IncomingRequests:
         self._report = throttled(report)
         self._handlers: dict[str, RequestHandler] = {}
         self._open: dict[tuple[type, RequestId], OpenRequest] = {}
+        self._prompts: dict[RequestId, str] = {}
         self._driver: Driver | None = None
-        self._sessions: Iterable[Asking] = ()
+        self._sessions: Sessions = {}
 
-    def attach(self, driver: Driver, sessions: Iterable[Asking]) -> None:
+    def attach(self, driver: Driver, sessions: Sessions) -> None:
         """Say where the answers go, and whose the requests may be."""
         self._driver = driver
         self._sessions = sessions
+
+    def prompt_is(self, session_id: str, prompt_id: RequestId, earlier: RequestId) -> None:
+        """Learn the id of a session's newest prompt, and of the one before; ``None`` for none.
+
+        A question may name the prompt in place of the session that it belongs to.
+        """
+        self._prompts.pop(earlier, None)
+        if prompt_id is not None:
+            self._prompts[prompt_id] = session_id
 
     def serve(self, method: str, handler: RequestHandler) -> None:
         """Answer requests of ``method`` with ``handler``, in place of what answered them before."""
@@ -110,18 +130,18 @@ class IncomingRequests:
 
     def receive(self, event: RequestReceived) -> None:
         """Start to handle a request."""
-        request = OpenRequest(event.id, event.method, event.params)
+        request = OpenRequest(event.id, event.method, event.params, self._session_of(event.params))
         self._open[type(event.id), event.id] = request
         if not self._tasks.is_open:
             self._answer(request, RequestCancelled("the host is closing the connection"))
             return
         cancelled = _CANCELLED_ANSWERS.get(request.method)
-        if cancelled is not None and any(session.cancels(request) for session in self._sessions):
+        if cancelled is not None and request.session is not None and request.session.is_cancelling:
             # It crossed the cancel on its way: nobody is to be asked about a turn that they have ended (R60).
             self._answer(request, cancelled())
             return
-        for session in self._sessions:
-            session.request_begins(request)
+        if request.session is not None:
+            request.session.request_begins(request)
         request.task = self._tasks.start(self._handle(request, self._handlers[event.method]))
 
     def withdraw(self, request_id: RequestId) -> None:
@@ -152,6 +172,10 @@ class IncomingRequests:
             answer = _CANCELLED_ANSWERS.get(request.method)
             self._close(request, answer() if answer else RequestCancelled("the host is closing the connection"))
 
+    def _session_of(self, params: Any) -> Asking | None:
+        session_id = getattr(params, "session_id", None) or self._prompts.get(getattr(params, "request_id", None))
+        return None if session_id is None else self._sessions.get(session_id)
+
     async def _handle(self, request: OpenRequest, handler: RequestHandler) -> None:
         try:
             result = handler(request.params)
@@ -163,17 +187,19 @@ class IncomingRequests:
         except asyncio.CancelledError:
             self._answer(request, RequestCancelled("the host is closing the connection"))
             raise
-        except Exception as error:
+        except BaseException as error:  # pytest.fail() raises none of Exception; it must not end the task group
             self._report_failure(request, error)
             self._answer(request, InternalError(f"the host failed to handle {request.method}"))
+            if isinstance(error, KeyboardInterrupt | SystemExit):
+                raise
 
     def _answer(self, request: OpenRequest, answer: Any, *, write: bool = True) -> None:
         """Answer a request unless it was answered before."""
         if self._open.get((type(request.id), request.id)) is not request:
             return
         del self._open[type(request.id), request.id]
-        for session in self._sessions:
-            session.request_ends(request)
+        if request.session is not None:
+            request.session.request_ends(request)
         assert self._driver is not None
         protocol = self._driver.protocol
         if isinstance(answer, RequestFailed):
@@ -192,7 +218,7 @@ class IncomingRequests:
         if request.task is not None:
             request.task.cancel()
 
-    def _report_failure(self, request: OpenRequest, error: Exception) -> None:
+    def _report_failure(self, request: OpenRequest, error: BaseException) -> None:
         self._report(
             Diagnostic(
                 DiagnosticKind.HANDLER_FAILED,

@@ -64,7 +64,7 @@ class NoticeRouter:
     def make_center(self, session_id: str) -> NoticeCenter:
         """Return the notice center of a new session."""
 
-        def observer_failed(observer: Callable[..., Any], error: Exception) -> None:
+        def observer_failed(observer: Callable[..., Any], error: BaseException) -> None:
             text = f"an observer of the session's notices failed: {type(error).__name__}: {error}"
             self._report(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, session_id=session_id))
 

@@ -66,7 +66,10 @@ def _block(part: Any, agreement: Agreement, cwd: str) -> ContentBlock:
         case str():
             return TextContent(part)
         case Path():
-            return _from_file(part if part.is_absolute() else Path(cwd, part), agreement)
+            try:
+                return _from_file(part if part.is_absolute() else Path(cwd, part), agreement)
+            except OSError as error:
+                raise InvalidInput(f"{part} cannot be part of a prompt: {error}") from error
         case bytes():
             block: ContentBlock = _image(part, _image_type(part))
         case _ if isinstance(part, get_args(ContentBlock)):

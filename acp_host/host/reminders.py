@@ -117,7 +117,7 @@ class SessionReminders:
         context: ReminderContext,
         scheduler: Scheduler,
         clock: Clock,
-        report_observer: Callable[[Callable[..., Any], Exception], None],
+        report_observer: Callable[[Callable[..., Any], BaseException], None],
     ) -> None:
         self.is_listening = False
         self.panel = RemindersPanel(scheduler, clock, report_observer)
@@ -312,7 +312,14 @@ class SessionReminders:
     def reattach(self, context: ReminderContext) -> None:
         """Go on with a new connection to the same session; :meth:`reopened` follows."""
         self._context = context
-        self._delivery.reconnected(context.driver.protocol.agreement, context.settings.learned)
+        settings = context.settings
+        self._delivery.reconnected(
+            context.driver.protocol.agreement,
+            settings.learned,
+            host=settings.host,
+            sidebar=settings.sidebar,
+            rungs=settings.rungs,
+        )
         self._run()
 
     def reopened(self) -> None:

@@ -16,7 +16,7 @@ from acp_host.host.session_table import SessionTable
 from acp_host.protocol.negotiation import Registered
 from acp_host.services.files import FileService
 from acp_host.services.permissions import PermissionHandler, PermissionPolicy, answer_permission
-from acp_host.services.terminals import TerminalService
+from acp_host.services.terminals import TerminalListener, TerminalService
 from acp_host.wire.elicitation import (
     CreateElicitationRequest,
     CreateElicitationResponse,
@@ -80,13 +80,15 @@ class ServiceSet:
             unstable=unstable,
         )
 
-    def open_session(self, session_id: str, cwd: str, additional_directories: Sequence[str]) -> None:
-        """Tell the services where a session works."""
+    def open_session(
+        self, session_id: str, cwd: str, additional_directories: Sequence[str], on_terminal: TerminalListener
+    ) -> None:
+        """Tell the services where a session works, and who wants to know what its commands do."""
         roots = [cwd, *additional_directories]
         if self.files is not None:
             self.files.open_session(session_id, roots)
         if self.terminals is not None:
-            self.terminals.open_session(session_id, roots, cwd)
+            self.terminals.open_session(session_id, roots, cwd, on_terminal)
 
     async def turn_cancelled(self, session_id: str) -> None:
         """End the commands of a cancelled turn; some agents leave them running."""

@@ -17,11 +17,13 @@ from acp_host.host.notices import NoticeRouter
 from acp_host.host.prompt_content import PromptPart, content_blocks
 from acp_host.host.reminders import ReminderContext, ReminderSettings, SessionReminders, ShownReminder
 from acp_host.host.replay import ReplayWindow
+from acp_host.host.terminals import TerminalFeed
 from acp_host.host.turn import PromptToSend, Turn
 from acp_host.host.turn_queue import CancelTimeouts, TurnQueue
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
 from acp_host.reminders import Reminder, ReminderPolicy, ReminderReceipt, Step
 from acp_host.reminders.model import reminder_of
+from acp_host.services.terminals import TerminalProcess
 from acp_host.state import events
 from acp_host.state.clock import Clock, Scheduler
 from acp_host.state.memory import MemoryPolicy
@@ -104,6 +106,7 @@ class Session:
         self.opening: Opening | None = None
         self.notices = context.notices.make_center(session_id)
         self.state = SessionState(session_id, context.scheduler, self._report_observer, context.memory)
+        self._terminals = TerminalFeed(self.state.apply, context.scheduler)
         self._notice_router = context.notices
         self._driver = context.driver
         self._report = throttled(context.report)
@@ -162,9 +165,11 @@ class Session:
             raise ConnectionClosed("the prompt was not queued: the connection has ended")
         if self._closed:
             raise InvalidState(f"session {self.id} was closed; load or resume it to go on with it")
-        if idle_timeout is not None and idle_timeout <= 0:
+        if idle_timeout is not None and not (isinstance(idle_timeout, int | float) and idle_timeout > 0):
             raise InvalidInput(f"idle_timeout is a number of seconds above 0, not {idle_timeout!r}")
         blocks = content_blocks(content, self._driver.protocol.agreement, self.cwd)
+        if not isinstance(meta, Mapping | None):
+            raise InvalidInput(f"meta is a JSON object, not {type(meta).__name__}")
         prompt = PromptToSend(blocks, dict(meta or {}), idle_timeout)
         turn = Turn(next(self._numbers), prompt, self._turns.cancel)
         self._turns.add(turn)
@@ -257,6 +262,13 @@ class Session:
                 raise ConnectionClosed("the connection has ended; no further update will come")
             update = self._between_turns.take()
         return update
+
+    def take_updates_between_turns(self) -> list[SessionUpdate | UpdatesSkipped]:
+        """Return the updates that belong to no turn and have come so far, oldest first, without waiting for any.
+
+        What is taken here does not come from :meth:`next_update_between_turns` any more.
+        """
+        return list(iter(self._between_turns.take, None))
 
     def on_update(self, observer: Callable[[SessionUpdate], None]) -> Callable[[], None]:
         """Call ``observer`` with every update of the session from now on, in order; return a function that ends this.
@@ -396,8 +408,14 @@ class Session:
         for observer in tuple(self._write_observers):
             try:
                 observer(path)
-            except Exception as error:
+            except (KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException as error:
                 self._report_observer(observer, error)
+
+    def terminal_changed(self, terminal: TerminalProcess, printed: str) -> None:
+        """Learn what a command does that runs for the agent."""
+        self._terminals.changed(terminal, printed)
 
     def _take_reminders(self, update: SessionUpdate) -> bool:
         """Take what an update says about reminders; tell whether the state has been told of the update thereby."""
@@ -449,22 +467,27 @@ class Session:
             self._reminders.reopened()
 
     def request_begins(self, request: OpenRequest) -> None:
-        """Learn that the agent asks for something that may concern this session."""
-        self._turns.note_request(request)
-        if request.is_question and self._replay is not None and request.concerns(self.id, self._turns.prompt_id):
-            self._replay.interrupt()
-        if request.is_question and request.concerns(self.id, self._turns.prompt_id):
+        """Learn that the agent asks for something that concerns this session."""
+        self._note_activity()
+        if request.is_question:
+            if self._replay is not None:
+                self._replay.interrupt()
             self.state.apply(events.QuestionAsked(request.id, request.method, request.params))
 
     def request_ends(self, request: OpenRequest) -> None:
-        """Learn that a request of the agent has been answered, one way or another."""
-        self._turns.note_request(request)
+        """Learn that such a request has been answered, one way or another."""
+        self._note_activity()
         if request.is_question:
             self.state.apply(events.QuestionClosed(request.id))
 
-    def cancels(self, request: OpenRequest) -> bool:
-        """Tell whether a request belongs to a turn that is being cancelled."""
-        return self._turns.cancels(request)
+    @property
+    def is_cancelling(self) -> bool:
+        """Whether a turn is being cancelled."""
+        return self._turns.is_cancelling
+
+    def _note_activity(self) -> None:
+        if self._turns.watches_idle:
+            self._turns.note_activity()
 
     def end(self, status: str, detail: str) -> None:
         """Take the end of the connection: nothing that is queued will be sent."""
@@ -481,19 +504,23 @@ class Session:
         self._turns.drop(InvalidState("the prompt was not sent: the session was closed"))
         self._between_turns.close()
         self.replay_ends()
+        self._terminals.close()
         self.state.apply(events.SessionClosed())
         self._turns.abandon_closed("the session was closed")
+        self._turns.forget_prompt()
 
     def _tell_observers(self, update: SessionUpdate) -> None:
         for observer in tuple(self._observers):
             try:
                 observer(update)
-            except Exception as error:
+            except (KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException as error:  # asyncio.CancelledError too: result() of a cancelled future raises it
                 self._report_observer(observer, error)
 
     def _report_reminder(self, diagnostic: Diagnostic) -> None:
         self._report(evolve(diagnostic, session_id=self.id))
 
-    def _report_observer(self, observer: Callable[..., Any], error: Exception) -> None:
+    def _report_observer(self, observer: Callable[..., Any], error: BaseException) -> None:
         text = f"an observer of the session failed: {type(error).__name__}: {error}"
         self._report(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, session_id=self.id))

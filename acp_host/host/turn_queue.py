@@ -17,7 +17,7 @@ from attrs import frozen
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, MalformedResponse
 from acp_host.host.driver import Driver
-from acp_host.host.incoming import IncomingRequests, OpenRequest
+from acp_host.host.incoming import IncomingRequests
 from acp_host.host.reminders import SessionReminders
 from acp_host.host.turn import Turn
 from acp_host.state import events
@@ -106,6 +106,10 @@ class TurnQueue:
             self._apply(events.TurnDropped(turn.number))
             turn.fail(error)
 
+    def forget_prompt(self) -> None:
+        """Learn that nothing will be asked about the newest prompt any more: the session is closed."""
+        self._incoming.prompt_is(self._session_id, None, self.prompt_id)
+
     def stop(self) -> None:
         """Stop the clock; the connection is over."""
         self._stop_timer()
@@ -123,12 +127,14 @@ class TurnQueue:
             shown = tuple([events.ReminderShown(reminder.id, reminder.body) for reminder in leading])
             self._apply(events.TurnStarted(turn.number, turn.prompt.blocks, blocks, shown))
             try:
-                self.prompt_id = self._driver.send("session/prompt", params, functools.partial(self._ended, turn))
+                prompt_id = self._driver.send("session/prompt", params, functools.partial(self._ended, turn))
             except AcpError as error:
                 self._leave(turn, error)
                 turn.fail(error)
                 self._tell_end(turn)
             else:
+                self._incoming.prompt_is(self._session_id, prompt_id, self.prompt_id)
+                self.prompt_id = prompt_id
                 self._watch_idle(turn)
 
     def _ended(self, turn: Turn, end: Any) -> None:
@@ -190,10 +196,10 @@ class TurnQueue:
             self._driver.flush()
             self._start_timer(self._timeouts.grace, self._withdraw_prompt)
 
-    def cancels(self, request: OpenRequest) -> bool:
-        """Tell whether a request belongs to a turn that is being cancelled."""
-        turn = self.current
-        return turn is not None and turn.cancel_requested and request.concerns(self._session_id, self.prompt_id)
+    @property
+    def is_cancelling(self) -> bool:
+        """Whether the turn on the wire is being cancelled."""
+        return self.current is not None and self.current.cancel_requested
 
     def _withdraw_prompt(self) -> None:
         self._report_stuck(f"has not ended {self._timeouts.grace:g} s after session/cancel; its prompt is withdrawn")
@@ -217,13 +223,8 @@ class TurnQueue:
 
     # --- the clock of the turn on the wire --------------------------------------------------------------------------
 
-    def note_request(self, request: OpenRequest) -> None:
-        """Learn that a request of the agent begins or ends: if it belongs to the turn, the turn is not idle."""
-        if self.watches_idle and request.concerns(self._session_id, self.prompt_id):
-            self.note_activity()
-
     def note_activity(self) -> None:
-        """Learn that the turn on the wire is not idle."""
+        """Learn that the turn on the wire is not idle: the agent sends something, or a request of it begins or ends."""
         self._last_activity = asyncio.get_running_loop().time()
 
     def _watch_idle(self, turn: Turn) -> None:

@@ -216,12 +216,17 @@ class Delivery:
             self._hands.prompt_lost()
             self._ladder.connection_lost(cause)
 
-    def reconnected(self, agreement: Agreement, learned: Learned) -> None:
+    def reconnected(
+        self, agreement: Agreement, learned: Learned, *, host: str, sidebar: bool, rungs: Mapping[str, WireRung]
+    ) -> None:
         """Go on with another connection to the same session; :meth:`reconnection_settled` follows.
 
-        What is uncertain stays so until the agent was asked for its list, where it can be.
+        What is uncertain stays so until the agent was asked for its list, where it can be. The arguments are those of
+        the class, as they are for that connection.
         """
-        self._change(agreement=agreement, learned=learned, connected=True, turn_running=False)
+        self._rungs, self._hands.host = rungs, host
+        self._ladder.reconnected(host, rungs)
+        self._change(agreement=agreement, learned=learned, sidebar=sidebar, connected=True, turn_running=False)
         self._agree(agreement)
 
     def reconnection_settled(self) -> None:

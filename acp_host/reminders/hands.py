@@ -51,16 +51,19 @@ class LeadingReminder:
 class HostHands:
     """The sidebar, the queue of the last rung, and the prompt that is under way.
 
+    Attributes:
+        host: the name of the host program, for markers.
+
     Args:
         panel: is told of everything.
         report: takes diagnostics.
-        host: the name of the host program, for markers.
+        host: see above.
     """
 
     def __init__(self, panel: RemindersPanel, report: Callable[[Diagnostic], None], host: str) -> None:
         self._panel = panel
         self._report = report
-        self._host = host
+        self.host = host
         self._stores = {Rung.SIDEBAR: HeldReminders(), Rung.PREFIXED_USER_MESSAGE: HeldReminders()}
         self._carried: dict[str, Held] = {}
         self._unwanted: set[str] = set()
@@ -133,7 +136,7 @@ class HostHands:
             LeadingReminder(
                 held.id,
                 held.reminder.body,
-                leading_block(held.reminder, held.id, host=self._host, marker=held.marker),
+                leading_block(held.reminder, held.id, host=self.host, marker=held.marker),
             )
             for held in batch
         )

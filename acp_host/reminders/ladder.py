@@ -22,7 +22,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt
 from acp_host.errors import AcpError, LocalError, OutcomeUnknown, ReminderNotDelivered
@@ -226,6 +226,10 @@ class Ladder:
         """Take the end of the connection: no answer will come any more."""
         for token in tuple(self._sent):
             self.failed(token, OutcomeUnknown("the request with the reminder", cause))
+
+    def reconnected(self, host: str, rungs: Mapping[str, WireRung]) -> None:
+        """Go on over another connection, with its name for the host and its rungs."""
+        self._context = evolve(self._context, host=host, rungs=rungs)
 
     def listed(self) -> None:
         """After the agent has listed what it holds: settle what was written to an earlier connection and is not there.

@@ -86,6 +86,11 @@ class TerminalProcess:
         listener(self, self.output)
 
     @property
+    def command_line(self) -> str:
+        """What runs, as one would type it."""
+        return self.argv[0] if self.via_shell else self._launch.description
+
+    @property
     def output(self) -> str:
         """What the command has printed so far, as far as it is kept."""
         return self._buffer.text()

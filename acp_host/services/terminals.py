@@ -110,11 +110,12 @@ class TerminalService:
         """
         if not os.path.isabs(cwd):
             raise InvalidInput(f"the working directory must be an absolute path, not {os.fspath(cwd)!r}")
-        session = _Session(confine(roots), os.fspath(cwd), listener)
-        if session_id in self._sessions:
-            session.terminals = self._sessions[session_id].terminals
-            for terminal in session.terminals.values():
-                terminal.listen(listener)
+        session, known = _Session(confine(roots), os.fspath(cwd), listener), self._sessions.get(session_id)
+        if known is not None:
+            session.terminals = known.terminals
+            if known.listener != listener:
+                for terminal in session.terminals.values():
+                    terminal.listen(listener)
         self._sessions[session_id] = session
 
     async def close_session(self, session_id: SessionId) -> None:
@@ -165,7 +166,7 @@ class TerminalService:
         )
         session.terminals[terminal.terminal_id] = terminal
         await self._start(session, terminal)
-        terminal.listen(session.listener)
+        terminal.listen(self._sessions.get(request.session_id, session).listener)
         return CreateTerminalResponse(terminal_id=terminal.terminal_id)
 
     async def output(self, request: TerminalOutputRequest) -> TerminalOutputResponse:

@@ -53,9 +53,13 @@ class Activity:
         self._open.add(work)
         self.heard()
 
+    def knows(self, work: Hashable) -> bool:
+        """Whether a piece of work is open."""
+        return work in self._open
+
     def ends(self, work: Hashable) -> None:
         """Learn that a piece of work ends. Does nothing if its beginning was not told."""
-        if work in self._open:
+        if self.knows(work):
             self._open.remove(work)
             self.heard()
 

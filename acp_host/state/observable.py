@@ -33,7 +33,7 @@ _logger = logging.getLogger("acp_host.state")
 
 Dispatch = Callable[[Callable[[], None]], Any]
 """Runs functions without arguments on another thread or loop, one at a time, e.g. ``loop.call_soon_threadsafe``."""
-Report = Callable[[Callable[..., Any], Exception], None]
+Report = Callable[[Callable[..., Any], BaseException], None]
 """Takes an observer and what it raised."""
 
 
@@ -193,7 +193,9 @@ class _Connection:
             value = self._pick(changes)
             if value is not _NOTHING:
                 observer(value)
-        except Exception as error:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # asyncio.CancelledError too: result() of a cancelled future raises it
             self._report(observer, error)
 
 
@@ -350,7 +352,7 @@ class ChangeSignal:
             if self._connections.pop(connection, _NOTHING) is None:
                 self._signal.disconnect(connection.deliver)
 
-    def _report_elsewhere(self, observer: Callable[..., Any], error: Exception) -> None:
+    def _report_elsewhere(self, observer: Callable[..., Any], error: BaseException) -> None:
         self._on_owner(lambda: self._report(observer, error))
 
 
@@ -493,5 +495,5 @@ class Observable(Generic[S]):
             self.changed.emit(ChangeSet(self._version, _changes(noted), self.snapshot()))
 
 
-def _log_failure(observer: Callable[..., Any], error: Exception) -> None:
+def _log_failure(observer: Callable[..., Any], error: BaseException) -> None:
     _logger.error("an observer failed: %r", observer, exc_info=error)

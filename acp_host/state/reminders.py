@@ -59,7 +59,7 @@ class RemindersPanel(Observable[RemindersSnapshot]):
         self,
         scheduler: Scheduler,
         clock: Clock,
-        report: Callable[[Callable[..., Any], Exception], None] | None = None,
+        report: Callable[[Callable[..., Any], BaseException], None] | None = None,
         *,
         history: int = 500,
     ) -> None:

@@ -82,7 +82,7 @@ class SessionState(Observable[SessionSnapshot]):
         self,
         session_id: str,
         scheduler: Scheduler,
-        report: Callable[[Callable[..., Any], Exception], None] | None = None,
+        report: Callable[[Callable[..., Any], BaseException], None] | None = None,
         memory: MemoryPolicy | None = None,
     ) -> None:
         super().__init__(scheduler, report)
@@ -413,9 +413,10 @@ class SessionState(Observable[SessionSnapshot]):
         call = ("call", event.report.tool_call_id)
         if event.report.status in ("pending", "in_progress"):
             self._activity.begins(call)
-        elif event.report.status in ("completed", "failed"):
+        elif event.report.status in ("completed", "failed") and self._activity.knows(call):
             self._activity.ends(call)
-        self._activity.heard()
+        else:
+            self._activity.heard()
 
     def _question_between_turns(self, event: events.QuestionAsked) -> None:
         self._question_asked(event)

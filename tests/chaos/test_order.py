@@ -234,6 +234,36 @@ async def test_r24_no_handler_reorders_or_holds_up_the_stream() -> None:
     assert len(failures) < 40
 
 
+async def test_r23_an_observer_that_raises_what_is_no_exception_loses_nothing() -> None:
+    cancelled = asyncio.get_running_loop().create_future()
+    cancelled.cancel()
+    heard = []
+
+    async def script(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        agent.send_raw(line(agent_says("one")) + line(agent_says("two")))
+        agent.reply(DONE, to=prompt)
+
+    def agent_says(text: str) -> dict[str, Any]:
+        params = {
+            "sessionId": "session-1",
+            "update": {"sessionUpdate": "agent_message_chunk", "content": chunk_of(text)},
+        }
+        return {"jsonrpc": "2.0", "method": "session/update", "params": params}
+
+    def chunk_of(text: str) -> dict[str, Any]:
+        return {"type": "text", "text": text}
+
+    async with open_session(script) as (host, session):
+        session.on_update(lambda _: cancelled.result())
+        session.state.changed.connect(lambda _: cancelled.result())
+        session.state.changed.connect(heard.append)
+        host.diagnostics.connect(lambda _: cancelled.result())
+        assert (await session.prompt("question")).text == "onetwo"
+        await until(lambda: heard)
+    assert "CancelledError" in reported(host, DiagnosticKind.HANDLER_FAILED)[0].message
+
+
 async def test_r24_a_result_comes_after_all_that_was_sent_before_it() -> None:
     async def script(agent: ScriptedAgent) -> None:
         for _ in range(50):

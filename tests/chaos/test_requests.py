@@ -181,6 +181,22 @@ async def test_r54_a_handler_that_fails_is_answered_for(handler: Any) -> None:
     assert len(reported(host, DiagnosticKind.HANDLER_FAILED)) == 1
 
 
+async def test_r54_a_handler_that_raises_what_is_no_exception_ends_nothing() -> None:
+    async def fails(request: Any) -> Any:
+        pytest.fail("nobody should have asked")
+
+    async def script(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        for _ in range(2):
+            response = await agent.call("session/request_permission", permission("allow_once"))
+            assert response["error"]["code"] == -32603
+        agent.reply(DONE, to=prompt)
+
+    async with open_session(script, permissions=fails) as (host, session):
+        await session.prompt("question")
+    assert "nobody should" in reported(host, DiagnosticKind.HANDLER_FAILED)[0].message
+
+
 async def test_r54_a_handler_may_refuse_in_its_own_words() -> None:
     def refuses(params: Any) -> Any:
         raise acp_host.RequestFailed("not today", code=-31000, data={"until": "tomorrow"})

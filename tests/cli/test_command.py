@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import shlex
 import subprocess
 import sys
 
@@ -9,7 +11,7 @@ import acp_host
 from acp_host.cli.exits import ExitCode, code_of_error, code_of_result, exit_code_help
 from acp_host.errors import AuthRequired, ConnectionLost, InvalidInput, NotSupported, RequestFailed, StartFailed
 from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult
-from tests.cli.conftest import Command
+from tests.cli.conftest import PATIENCE, PROGRAM, Command
 
 
 def test_version(command: Command) -> None:
@@ -71,3 +73,15 @@ def test_a_turn_that_was_cancelled_here_is_cancelled_whatever_the_agent_says() -
 )
 def test_every_error_has_an_exit_code(error: acp_host.AcpError, code: ExitCode) -> None:
     assert code_of_error(error) == code
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="shell redirections and devices of POSIX")
+@pytest.mark.parametrize("redirection, code, says", [(">&-", 0, ""), (">/dev/full", 1, "acp-host: ")])
+def test_a_stdout_that_takes_nothing_is_no_traceback(redirection: str, code: int, says: str) -> None:
+    if "full" in redirection and not os.path.exists("/dev/full"):
+        pytest.skip("this system has no /dev/full")
+    agent = [sys.executable, "-m", "acp_host.testing.agent"]
+    line = f"{shlex.join([*PROGRAM, 'inspect', *agent])} {redirection}"
+    ran = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=PATIENCE)
+    assert (ran.returncode, "Traceback" in ran.stderr) == (code, False)
+    assert ran.stderr.startswith(says)

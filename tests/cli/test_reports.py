@@ -16,7 +16,7 @@ def test_diagnostics_and_notices_are_printed_while_the_block_runs() -> None:
     before = [(logger.level, logger.propagate, list(logger.handlers)) for logger in loggers]
     with reports_to(Printer(make_console(file))):
         log.add(Diagnostic(DiagnosticKind.NOISE, "a line", data="  what it said\x1b\n", count=3))
-        log.add(Diagnostic(DiagnosticKind.REPAIRED, "a default", path="$.a", data={"not": "shown"}))
+        log.add(Diagnostic(DiagnosticKind.REPAIRED, "a default", path="$.a", data={"odd": 1}))
         loggers[1].error("%s says: %s", "The agent", "Look out\x1b")
         loggers[1].debug("hushed")
     log.add(Diagnostic(DiagnosticKind.NOISE, "later"))
@@ -24,6 +24,7 @@ def test_diagnostics_and_notices_are_printed_while_the_block_runs() -> None:
         "diagnostic  noise: a line (stands for 3)\n"
         "            what it said\\x1b\n"
         "diagnostic  repaired: a default at $.a\n"
+        "            {'odd': 1}\n"
         "notice      The agent says: Look out\\x1b\n"
     )
     assert [(logger.level, logger.propagate, list(logger.handlers)) for logger in loggers] == before

@@ -58,15 +58,13 @@ class Harness:
         self.diagnostics: list[Diagnostic] = []
         self.learned = Learned()
         self.agreement = agreed(capabilities, name=name, meta=meta)
+        self.surroundings: dict[str, Any] = {
+            "host": "Editor",
+            "sidebar": sidebar,
+            "rungs": SHIPPED if rungs is None else rungs,
+        }
         self.delivery = Delivery(
-            "s-1",
-            self.panel,
-            self.agreement,
-            self.learned,
-            host="Editor",
-            sidebar=sidebar,
-            rungs=SHIPPED if rungs is None else rungs,
-            report=self.diagnostics.append,
+            "s-1", self.panel, self.agreement, self.learned, report=self.diagnostics.append, **self.surroundings
         )
         self.requests: list[SendRequest] = []
         self.open: dict[int, SendRequest] = {}
@@ -133,13 +131,14 @@ class Harness:
         self.delivery.connection_lost(cause)
         self.run()
 
-    def reconnect(self, capabilities: dict[str, Any] | None = None) -> None:
+    def reconnect(self, capabilities: dict[str, Any] | None = None, **surroundings: Any) -> None:
         self.connected = True
         self.open.clear()
         if capabilities is not None:
             self.agreement = agreed(capabilities)
         self.learned = Learned()
-        self.delivery.reconnected(self.agreement, self.learned)
+        self.surroundings |= surroundings
+        self.delivery.reconnected(self.agreement, self.learned, **self.surroundings)
         self.run()
 
     # --- what came of it ---

@@ -103,7 +103,8 @@ KNOWN_EVENTS = st.one_of(
     ),
     st.builds(events.ModeChanged, IDS),
     st.builds(events.ConfigOptionsReplaced, st.sampled_from([(), (SessionConfigBoolean("fast", "Fast", True),)])),
-    st.builds(events.SessionInfoChanged, _said(WORDS), _said(st.just("2026-01-01")), META),
+    st.builds(events.ConfigOptionSet, st.sampled_from(["fast", "x"]), st.sampled_from([True, False, "a"])),
+    st.builds(events.SessionInfoChanged, _said(WORDS), _said(st.just("2026-01-01")), META, _maybe(st.booleans())),
     st.builds(events.UsageReported, st.integers(0, 9), st.just(100), _said(st.just(Cost(0.5, "EUR")))),
     st.builds(events.CompactionReported, IDS, STATUSES, _said(PROMPTS), _said(st.just("too long"))),
     st.builds(events.CompactionSummaryAdded, IDS, BLOCKS),
@@ -113,7 +114,12 @@ KNOWN_EVENTS = st.one_of(
     ),
     st.builds(events.SessionMessageReported, IDS, _said(PROMPTS), st.none() | BLOCKS, _said(IDS)),
     st.builds(events.TurnQueued, TURNS, PROMPTS),
-    st.builds(lambda turn, prompt: events.TurnStarted(turn, prompt, prompt), TURNS, PROMPTS),
+    st.builds(
+        lambda turn, prompt, leading: events.TurnStarted(turn, prompt, prompt, leading),
+        TURNS,
+        PROMPTS,
+        st.lists(st.builds(events.ReminderShown, IDS, WORDS), max_size=2).map(tuple),
+    ),
     st.builds(
         events.TurnEnded,
         TURNS,
@@ -141,8 +147,18 @@ KNOWN_EVENTS = st.one_of(
         st.none() | IDS,
     ),
     st.builds(events.QuestionClosed, QUESTIONS),
-    st.just(events.ReplayStarted()),
+    st.builds(
+        events.TerminalReported,
+        IDS,
+        st.just("ls"),
+        printed=WORDS,
+        ended=st.booleans(),
+        exit_code=st.none() | st.just(1),
+        released=st.booleans(),
+    ),
+    st.builds(events.ReplayStarted, st.booleans()),
     st.just(events.ReplayEnded()),
+    st.just(events.SessionClosed()),
     st.builds(events.HealthChanged, st.sampled_from(["connected", "lost"]), WORDS),
 )
 EVENTS = st.one_of(KNOWN_EVENTS, UNKNOWN)

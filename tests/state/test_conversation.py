@@ -6,6 +6,7 @@ import pytest
 
 from acp_host.state import events
 from acp_host.state.entries import BlockPart, MessageEntry, Speaker, ToolCallEntry
+from acp_host.state.memory import MemoryPolicy
 from acp_host.state.text import SEGMENT
 from acp_host.wire.content import (
     Annotations,
@@ -545,6 +546,24 @@ class TestOtherEntries:
         assert folding.texts == ["reminder", "u:Go on"]
         assert (folding.entries[0].reminder_id, folding.entries[0].body) == ("r1", "2 tests failed")
 
+    def test_reminders_that_lead_a_prompt_belong_to_its_turn(self):
+        leading = tuple([events.ReminderShown(name, name) for name in ("r1", "r2")])
+        folding = Folding(start(1), end(1), said("late"), events.TurnStarted(2, (text("Go"),), (text("Go"),), leading))
+        assert folding.texts == ["u:Hi", "a:late", "reminder", "reminder", "u:Go"]
+        assert [entry.turn for entry in folding.entries] == [1, None, 2, 2, 2]
+
+    def test_they_are_not_history_where_the_prompt_ends_one(self):
+        leading = (events.ReminderShown("r", "r"),)
+        folding = Folding(REPLAY, user("Old"), events.TurnStarted(1, (text("Go"),), (text("Go"),), leading))
+        assert [(entry.turn, entry.replayed) for entry in folding.entries] == [(-1, True), (1, False), (1, False)]
+
+    def test_they_leave_memory_with_their_turn(self):
+        leading = (events.ReminderShown("r", "r"),)
+        folding = Folding(start(1), end(1), memory=MemoryPolicy(keep_turns=1))
+        folding.fold(events.TurnStarted(2, (text("Go"),), (text("Go"),), leading), end(2))
+        assert folding.texts == ["reminder", "u:Go"]
+        assert folding.fold(start(3), end(3)).texts == ["u:Hi"]
+
 
 class TestReplay:
     def test_a_user_message_begins_a_turn_and_turns_count_down(self):
@@ -607,6 +626,34 @@ class TestReplay:
     def test_it_takes_the_place_of_other_entries_with_an_id(self, first):
         folding = Folding(first, REPLAY, first, LIVE)
         assert [entry.position for entry in folding.entries] == [1]
+
+    def test_one_that_nobody_asked_for_takes_the_place_when_the_users_words_come(self):
+        folding = Folding(start(1), call("c"), end(1), events.ReplayStarted(whole=False))
+        folding.fold(update("c", status="failed"), said("Welcome back"))
+        assert folding.texts == ["u:Hi", "c", "a:Welcome back"]
+        assert folding.entries[1].status == "failed"
+        folding.fold(user("Hi"), call("c"), said("Hello"), LIVE)
+        assert folding.texts == ["a:Welcome back", "u:Hi", "c", "a:Hello"]
+        assert [entry.turn for entry in folding.entries] == [None, -1, -1, -1]
+
+    def test_one_that_nobody_asked_for_and_that_does_not_come_leaves_what_is_there(self):
+        folding = Folding(start(1), end(1), events.ReplayStarted(whole=False), said("Welcome back"), LIVE, said("a"))
+        assert folding.texts == ["u:Hi", "a:Welcome back", "a:a"]
+        assert folding.fold(start(2), end(2)).texts == ["u:Hi", "a:Welcome back", "a:a", "u:Hi"]
+
+    def test_reminders_before_the_users_words_led_them(self):
+        shown = events.ReminderShown
+        folding = Folding(REPLAY, shown("r1", "1"), user("One"), said("1"), shown("r2", "2"), shown("r3", "3"))
+        folding.fold(user("Two"), shown("r4", "4"), said("2"), LIVE)
+        assert folding.texts == ["reminder", "u:One", "a:1", "reminder", "reminder", "u:Two", "reminder", "a:2"]
+        assert [entry.turn for entry in folding.entries] == [-1, -1, -1, -2, -2, -2, -2, -2]
+        assert folding.snapshot.info.title == "One"
+
+    def test_a_reminder_before_the_history_led_none_of_it(self):
+        folding = Folding(events.ReminderShown("r", "r"), events.ReplayStarted(whole=False), call("c"), user("One"))
+        assert [(entry.type, entry.turn) for entry in folding.entries] == [("tool_call", None), ("message", -1)]
+        folding = Folding(REPLAY, events.ReminderShown("r", "r"), LIVE, REPLAY, user("One"), LIVE)
+        assert [(entry.type, entry.turn) for entry in folding.entries] == [("message", -1)]
 
     def test_an_empty_one_leaves_what_is_there(self):
         folding = Folding(

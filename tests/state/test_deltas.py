@@ -18,6 +18,7 @@ from acp_host.state.json_form import to_json
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.observable import Change, ChangeKind, ChangeSet
 from acp_host.state.snapshot import TerminalView
+from acp_host.state.terminals import MAX_SEGMENTS
 from acp_host.state.text import SEGMENT
 from acp_host.wire.content import TextContent
 from acp_host.wire.subagents import SubagentUpdate
@@ -248,6 +249,35 @@ class TestForms:
         _, viewer = folded([events.SubagentReported(SubagentUpdate("a/b~c"))])
         assert viewer.paths == ["add /subagents/a~1b~0c", "replace /version"]
         assert list(viewer.document["subagents"]) == ["a/b~c"]
+
+    def test_the_output_of_a_command_is_patched_at_its_end(self):
+        def printed(words: str, **more: Any) -> events.TerminalReported:
+            return events.TerminalReported("a/b", "ls", printed=words, **more)
+
+        _, viewer = folded([printed("ab")], [printed("c")])
+        assert viewer.operations[0] == {"op": "replace", "path": "/terminals/a~1b/output/0", "value": "abc"}
+        folding, viewer = folded([printed("x" * SEGMENT * MAX_SEGMENTS)], [printed("y"), printed("z")])
+        where = "/terminals/a~1b"
+        assert viewer.paths == [
+            f"remove {where}/output/0",
+            f"add {where}/output/-",
+            f"replace {where}/truncated",
+            "replace /version",
+        ]
+        folding.fold(printed("v" * SEGMENT, ended=True, exit_code=0)).flush()
+        assert viewer.paths[:2] == [f"remove {where}/output/0", f"replace {where}/output/{MAX_SEGMENTS - 2}"]
+        assert viewer.document == to_json(folding.snapshot)
+        assert viewer.sizes[-1] < 2 * SEGMENT + 1000
+        folding.fold(printed("w" * SEGMENT * (MAX_SEGMENTS + 1))).flush()
+        assert viewer.paths[0] == f"replace {where}/output"
+        assert viewer.document == to_json(folding.snapshot)
+
+    @given(st.lists(st.integers(0, 3 * SEGMENT), max_size=8), st.integers(1, 6))
+    def test_the_output_of_a_command_is_exact_however_it_comes(self, sizes, kept):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("acp_host.state.terminals.MAX_SEGMENTS", kept)
+            folding, viewer = folded(*([events.TerminalReported("t", "ls", printed="x" * size)] for size in sizes))
+        assert viewer.document == to_json(folding.snapshot)
 
     def test_items_by_key_are_added_replaced_and_removed_if_the_viewer_has_them(self):
         one, two = (TerminalView(terminal_id="t", command=command) for command in ("ls", "ls -l"))

@@ -22,6 +22,17 @@ def form(snapshot: Any, *, without: tuple[str, ...] = ("version",)) -> str:
     return json.dumps({name: member for name, member in to_json(snapshot).items() if name not in without})
 
 
+SECTIONS = (
+    "plans",
+    "commands",
+    "config_options",
+    "questions",
+    "subagents",
+    "terminals",
+    "turn",
+    "info",
+    "usage",
+)
 LOOKS = st.sampled_from(["nothing", "snapshot", "flush", "both"])
 POLICIES = st.sampled_from([None, MemoryPolicy(keep_turns=1)])
 
@@ -101,7 +112,7 @@ def test_entries_that_no_change_set_names_are_the_same_objects(batches, memory):
         for entry in folding.snapshot.transcript:
             if entry.position not in named:
                 assert before.transcript.at(entry.position) is entry
-        for section in ("plans", "commands", "config_options", "questions", "subagents", "turn", "info", "usage"):
+        for section in SECTIONS:
             if changes is None or not changes.touches(section):
                 assert getattr(folding.snapshot, section) is getattr(before, section)
         before = folding.snapshot

@@ -7,7 +7,13 @@ import pytest
 from acp_host.state import events
 from acp_host.state.snapshot import ContextUsage, Health, Modes, Plan, QueuedTurn, SessionInfo, TurnState
 from acp_host.wire.commands import AvailableCommand
-from acp_host.wire.config_options import SessionConfigBoolean, SessionMode, SessionModeState, UnknownConfigOption
+from acp_host.wire.config_options import (
+    SessionConfigBoolean,
+    SessionConfigSelect,
+    SessionMode,
+    SessionModeState,
+    UnknownConfigOption,
+)
 from acp_host.wire.elicitation import ElicitationFormMode, ElicitationSchema
 from acp_host.wire.plans import PlanEntry, PlanFile, PlanItems, PlanMarkdown, UnknownPlan
 from acp_host.wire.subagents import IdleStateUpdate, RunningStateUpdate, SubagentUpdate
@@ -81,6 +87,17 @@ class TestSettings:
         unknown = UnknownConfigOption("slider", {"type": "slider", "id": "s"})
         folding = Folding(events.ConfigOptionsReplaced((OPTION,)), events.ConfigOptionsReplaced((unknown,)))
         assert folding.snapshot.config_options == (unknown,)
+
+    def test_one_that_was_set_has_its_value_and_the_others_stay(self):
+        model = SessionConfigSelect("model", "Model", "a", ())
+        unknown = UnknownConfigOption("slider", {"type": "slider", "id": "s"})
+        folding = Folding(events.ConfigOptionsReplaced((OPTION, model, unknown)))
+        folding.fold(events.ConfigOptionSet("fast", True), events.ConfigOptionSet("model", "b"))
+        assert [option.current_value for option in folding.snapshot.config_options[:2]] == [True, "b"]
+        before = folding.snapshot
+        for config_id, value in [("fast", "x"), ("model", True), ("s", "x"), ("none", "x"), ("model", "b")]:
+            folding.fold(events.ConfigOptionSet(config_id, value))
+        assert folding.snapshot.config_options is before.config_options
 
     def test_commands_are_known_whenever_they_come(self):
         first, second = AvailableCommand("a", ""), AvailableCommand("b", "")

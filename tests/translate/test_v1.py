@@ -192,6 +192,24 @@ def test_what_is_not_known_or_could_not_be_read():
     assert translate(broken) == events.UnknownReported("tool_call", broken.data, "no id")
 
 
+@pytest.mark.parametrize(
+    ("meta", "at_work"),
+    [
+        ({"piAcp": {"queueDepth": 0, "running": True}}, True),
+        ({"piAcp": {"queueDepth": 0, "running": False}}, False),
+        ({"codex": {"threadStatus": {"type": "active", "activeFlags": []}}}, True),
+        ({"codex": {"threadStatus": {"type": "idle"}}}, False),
+        ({"codex": {"threadStatus": {"type": "systemError"}}}, False),
+        ({"codex": {"threadStatus": "idle"}, "piAcp": {"running": 1}}, UNSET),
+        ({"other": {"running": True}}, UNSET),
+        ({}, UNSET),
+        (None, UNSET),
+    ],
+)
+def test_what_agents_say_about_their_work(meta, at_work):
+    assert translate(read("session_info_update", _meta=meta)) == events.SessionInfoChanged("Fix", UNSET, meta, at_work)
+
+
 MODES = SessionModeState("ask", (SessionMode("ask", "Ask"),))
 
 

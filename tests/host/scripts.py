@@ -1,0 +1,65 @@
+"""What the tests of this directory say for their agents, and how they wait."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import acp_host
+from acp_host import HostConnection, Session
+from acp_host.state.entries import MessageEntry
+from acp_host.testing import ScriptedAgent
+
+DONE = {"stopReason": "end_turn"}
+OPENS = {
+    "loadSession": True,
+    "sessionCapabilities": {"resume": {}, "close": {}, "fork": {}},
+}
+"""What an agent says that can open sessions in every way."""
+
+Script = Callable[[ScriptedAgent], Awaitable[Any]]
+
+
+@asynccontextmanager
+async def connected(script: Script, capabilities: Any = OPENS, **options: Any) -> AsyncIterator[HostConnection]:
+    """Connect to an agent that shakes hands and then follows the script, to its end."""
+
+    async def whole(agent: ScriptedAgent) -> None:
+        await agent.handshake(capabilities)
+        await script(agent)
+
+    agent = ScriptedAgent(whole)
+    async with asyncio.timeout(20), acp_host.connect(agent.transport(), **options) as host:
+        yield host
+        await agent.finished()
+
+
+@asynccontextmanager
+async def in_session(script: Script, capabilities: Any = OPENS, **options: Any) -> AsyncIterator[Session]:
+    """As :func:`connected`, with a new session ``s-1``."""
+
+    async def whole(agent: ScriptedAgent) -> None:
+        await agent.open_session("s-1")
+        await script(agent)
+
+    async with connected(whole, capabilities, **options) as host:
+        yield await host.new_session()
+
+
+async def until(condition: Callable[[], Any]) -> None:
+    """Let the loop go on until something is so."""
+    while not condition():
+        await asyncio.sleep(0)
+
+
+def words(speaker: str, text: str) -> dict[str, Any]:
+    """A piece of a message: of the ``user``, or of the ``agent``."""
+    return {"sessionUpdate": f"{speaker}_message_chunk", "content": {"type": "text", "text": text}}
+
+
+def shown(session: Session) -> list[tuple[str, bool]]:
+    """Return the text of each message of the transcript, and whether it is history."""
+    entries = session.state.snapshot().transcript
+    return [(entry.text, entry.replayed) for entry in entries if isinstance(entry, MessageEntry)]
