@@ -27,7 +27,7 @@ def run_command(argv: Sequence[str]) -> int:
     """Run the command with these arguments and return its exit code; see :func:`acp_host.cli.main`."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed before we were started
-            setattr(sys, name, open(os.devnull, "w"))
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it lasts as long as the program
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character ends nothing

@@ -368,9 +368,11 @@ class AgentMethods:
         session.replay_begins(whole=method == "session/load")
         try:
             # In the same step as the response is read: updates may follow it at once.
-            await self._driver.call(method, request, force=force, on_result=session.opened)
+            await self._driver.call(
+                method, request, force=force, on_result=session.opened, on_error=lambda _: session.replay_ends()
+            )
         except BaseException:
-            session.replay_ends()
+            session.replay_ends()  # nothing was sent, or the call was given up
             if known is None:
                 await self._forget_session(session_id)
             raise

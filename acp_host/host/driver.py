@@ -87,6 +87,7 @@ class Driver:
         *,
         force: bool = False,
         on_result: Callable[[Any], None] = lambda _: None,
+        on_error: Callable[[AcpError], None] = lambda _: None,
     ) -> Any:
         """Send a request and return its result. A cancelled call is withdrawn with ``$/cancel_request``.
 
@@ -95,15 +96,16 @@ class Driver:
             params: likewise.
             force: likewise.
             on_result: called with the result before any later message is looked at.
+            on_error: likewise with what the call ends with instead; not called where it could not be sent.
 
         Raises:
             AcpError: as ``HostProtocol.request``, and whatever the call ends with.
         """
-        return await self._result_of(lambda done: self.send(method, params, done, force=force), on_result)
+        return await self._result_of(lambda done: self.send(method, params, done, force=force), on_result, on_error)
 
     async def initialize(self) -> Any:
         """Send ``initialize`` and return its result."""
-        return await self._result_of(self._send_initialize, lambda _: None)
+        return await self._result_of(self._send_initialize, lambda _: None, lambda _: None)
 
     def _send_initialize(self, done: Done) -> RequestId:
         request_id = self.protocol.initialize()
@@ -115,10 +117,15 @@ class Driver:
         """Stop waiting for a call: its ``done`` will not be called."""
         self._calls[request_id] = lambda _: None
 
-    async def _result_of(self, start: Callable[[Done], RequestId], on_result: Callable[[Any], None]) -> Any:
+    async def _result_of(
+        self,
+        start: Callable[[Done], RequestId],
+        on_result: Callable[[Any], None],
+        on_error: Callable[[AcpError], None],
+    ) -> Any:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         try:
-            request_id = start(lambda outcome: _settle(future, outcome, on_result))
+            request_id = start(lambda outcome: _settle(future, outcome, on_result, on_error))
         except TransportError:
             await self.transport.drain()  # raises it anew, with what is known by then about the end of the process
             raise
@@ -184,15 +191,23 @@ class Driver:
             done(outcome)
 
 
-def _settle(future: asyncio.Future[Any], outcome: Any, on_result: Callable[[Any], None]) -> None:
+def _settle(
+    future: asyncio.Future[Any],
+    outcome: Any,
+    on_result: Callable[[Any], None],
+    on_error: Callable[[AcpError], None],
+) -> None:
     if future.done():
         return
-    if isinstance(outcome, AcpError):
-        future.set_exception(outcome)
-        return
+    failure: Exception | None = outcome if isinstance(outcome, AcpError) else None
     try:
-        on_result(outcome)
+        if isinstance(outcome, AcpError):
+            on_error(outcome)
+        else:
+            on_result(outcome)
     except Exception as error:
-        future.set_exception(error)
-    else:
+        failure = error
+    if failure is None:
         future.set_result(outcome)
+    else:
+        future.set_exception(failure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from attrs import evolve, frozen
 
@@ -17,6 +17,7 @@ from acp_host.host.notices import NoticeRouter
 from acp_host.host.prompt_content import PromptPart, content_blocks
 from acp_host.host.reminders import ReminderContext, ReminderSettings, SessionReminders, ShownReminder
 from acp_host.host.replay import ReplayWindow
+from acp_host.host.session_methods import SessionMethods
 from acp_host.host.terminals import TerminalFeed
 from acp_host.host.turn import PromptToSend, Turn
 from acp_host.host.turn_queue import CancelTimeouts, TurnQueue
@@ -33,28 +34,16 @@ from acp_host.state.session_state import SessionState
 from acp_host.translate.reminders import PendingInjections
 from acp_host.translate.v1 import PLAIN, SPEAKERS, opened, translate
 from acp_host.wire._model import UNSET
-from acp_host.wire.config_options import (
-    SetSessionConfigOptionRequest,
-    SetSessionConfigOptionResponse,
-    SetSessionModeRequest,
-    SetSessionModeResponse,
-)
 from acp_host.wire.notices import Notice
 from acp_host.wire.session import (
     ForkSessionResponse,
     LoadSessionResponse,
     NewSessionResponse,
     ResumeSessionResponse,
-    SessionStatusRequest,
-    SessionStatusResponse,
-    SetSessionTitleRequest,
-    SetSessionTitleResponse,
 )
 from acp_host.wire.updates import SessionNotification, SessionUpdate
 
 __all__ = ["Opening", "Session", "SessionContext"]
-
-_T = TypeVar("_T")
 
 Opening = NewSessionResponse | LoadSessionResponse | ResumeSessionResponse | ForkSessionResponse
 """What the agent answered when the session was opened: its modes and configuration options."""
@@ -89,7 +78,7 @@ class SessionContext:
     after_cancel: Callable[[str], None]
 
 
-class Session:
+class Session(SessionMethods):
     """A conversation with the agent; made by the methods of :class:`~acp_host.host.connection.HostConnection`.
 
     Attributes:
@@ -286,75 +275,6 @@ class Session:
         """
         self._write_observers.append(observer)
         return lambda: self._write_observers.remove(observer) if observer in self._write_observers else None
-
-    # --- requests about this session --------------------------------------------------------------------------------
-
-    async def set_mode(self, mode_id: str, *, force: bool = False) -> SetSessionModeResponse:
-        """Switch to another mode (``session/set_mode``); :attr:`state` shows it when the agent has answered.
-
-        Raises:
-            RequestFailed: the agent refused.
-        """
-        request = SetSessionModeRequest(self.id, mode_id)
-
-        def is_set(answer: SetSessionModeResponse) -> None:  # some agents tell it in no other way
-            self.state.apply(events.ModeChanged(mode_id))
-
-        return await self._call("session/set_mode", request, SetSessionModeResponse, force, is_set)
-
-    async def set_config_option(
-        self, config_id: str, value: str | bool, *, force: bool = False
-    ) -> SetSessionConfigOptionResponse:
-        """Give a configuration option another value (``session/set_config_option``).
-
-        :attr:`state` shows it when the agent has answered, and what it says about the other options.
-
-        Args:
-            config_id: the option's id.
-            value: a boolean for an on/off option, else the id of the value to select.
-            force: send it although its capability was not agreed.
-
-        Raises:
-            RequestFailed: the agent refused.
-        """
-        kind = "boolean" if isinstance(value, bool) else UNSET
-        request = SetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value, type=kind)
-
-        def is_set(answer: SetSessionConfigOptionResponse) -> None:
-            options = answer.config_options
-            told = events.ConfigOptionsReplaced(options) if options else events.ConfigOptionSet(config_id, value)
-            self.state.apply(told)
-
-        return await self._call("session/set_config_option", request, SetSessionConfigOptionResponse, force, is_set)
-
-    async def set_title(self, title: str, *, force: bool = False) -> SetSessionTitleResponse:
-        """Name the session (``session/set_title``). Unstable.
-
-        Raises:
-            NotSupported: the agent does not offer it.
-        """
-        return await self._call(
-            "session/set_title", SetSessionTitleRequest(self.id, title), SetSessionTitleResponse, force
-        )
-
-    async def status(self, *, force: bool = False) -> SessionStatusResponse:
-        """Ask whether the agent holds the session open (``session/status``). Unstable.
-
-        Raises:
-            NotSupported: the agent does not offer it.
-        """
-        return await self._call("session/status", SessionStatusRequest(self.id), SessionStatusResponse, force)
-
-    async def _call(
-        self,
-        method: str,
-        params: Any,
-        result: type[_T],
-        force: bool,
-        on_result: Callable[[_T], None] = lambda _: None,
-    ) -> _T:
-        answer: _T = await self._driver.call(method, params, force=force, on_result=on_result)
-        return answer
 
     # --- for the connection -----------------------------------------------------------------------------------------
 

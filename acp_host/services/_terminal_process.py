@@ -78,12 +78,18 @@ class TerminalProcess:
         self._launched = asyncio.Event()
         self._ended = asyncio.Event()
         self._output_open = True
-        self._listener: TerminalListener = lambda _, printed: None
+        self._listener: TerminalListener | None = None
+        self._unheard: list[str] = []
 
     def listen(self, listener: TerminalListener) -> None:
-        """Tell ``listener`` of every change from now on, and at once of what has been printed so far."""
+        """Tell ``listener`` of every change from now on, and at once of what has been printed so far.
+
+        Who comes first hears all of that, later ones as much as is kept.
+        """
+        printed = "".join(self._unheard) if self._listener is None else self.output
+        self._unheard.clear()
         self._listener = listener
-        listener(self, self.output)
+        listener(self, printed)
 
     @property
     def command_line(self) -> str:
@@ -147,7 +153,7 @@ class TerminalProcess:
                 self._transport.close()
             if not self.released:
                 self.released = True
-                self._listener(self, "")
+                self._tell("")
 
     async def _spawn(self, env: dict[str, str]) -> None:
         loop = asyncio.get_running_loop()
@@ -171,12 +177,12 @@ class TerminalProcess:
             raise
 
     def _output_received(self, data: bytes) -> None:
-        self._listener(self, self._buffer.feed(data))
+        self._tell(self._buffer.feed(data))
 
     def _output_lost(self, returncode: int | None) -> None:
         """Nobody holds the other end of the pipe any more; ``None``: the process runs all the same."""
         self._output_open = False
-        self._listener(self, self._buffer.feed(b"", final=True))
+        self._tell(self._buffer.feed(b"", final=True))
         if returncode is not None:
             self._finish(returncode)
 
@@ -191,7 +197,13 @@ class TerminalProcess:
         if self.exit_status is None:
             self.exit_status = _exit_status(returncode)
             self._ended.set()
-            self._listener(self, "")
+            self._tell("")
+
+    def _tell(self, printed: str) -> None:
+        if self._listener is None:
+            self._unheard.append(printed)  # for the moment between the launch and the first listener
+        else:
+            self._listener(self, printed)
 
 
 class _Callbacks(asyncio.SubprocessProtocol):

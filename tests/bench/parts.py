@@ -148,7 +148,7 @@ def snapshots(report: Report, scale: Scale) -> None:
 
 def memory(report: Report, scale: Scale) -> None:
     """Weigh sessions."""
-    sizes = _once("memory.py", 40 * scale.turns, 2 * scale.turns, LENGTH)
+    sizes = _once("memory.py", 2_000, 100, LENGTH)
 
     def of_text(name: str) -> float:
         return float(sizes[name]["held"] / sizes[name]["text"])

@@ -37,11 +37,13 @@ async def connected(script: Script, capabilities: Any = OPENS, **options: Any) -
 
 
 @asynccontextmanager
-async def in_session(script: Script, capabilities: Any = OPENS, **options: Any) -> AsyncIterator[Session]:
-    """As :func:`connected`, with a new session ``s-1``."""
+async def in_session(
+    script: Script, capabilities: Any = OPENS, *, opening: dict[str, Any] | None = None, **options: Any
+) -> AsyncIterator[Session]:
+    """As :func:`connected`, with a new session ``s-1``; ``opening`` is what else the agent answers about it."""
 
     async def whole(agent: ScriptedAgent) -> None:
-        await agent.open_session("s-1")
+        await agent.open_session("s-1", **opening or {})
         await script(agent)
 
     async with connected(whole, capabilities, **options) as host:
@@ -50,8 +52,11 @@ async def in_session(script: Script, capabilities: Any = OPENS, **options: Any) 
 
 async def until(condition: Callable[[], Any]) -> None:
     """Let the loop go on until something is so."""
-    while not condition():
+    for _ in range(1_000_000):
+        if condition():
+            return
         await asyncio.sleep(0)
+    raise AssertionError("it did not happen")
 
 
 def words(speaker: str, text: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from acp_host.host.replay import QUIET, ReplayWindow
 from acp_host.state.clock import ManualClock, ManualScheduler
 from acp_host.state.session_state import SessionState
 from acp_host.testing import ScriptedAgent
-from tests.host.scripts import DONE, connected, in_session, shown, until, words
+from tests.host.scripts import DONE, connected, shown, until, words
 from tests.state.session_events import said, start, user
 
 
@@ -169,6 +169,7 @@ async def test_an_unasked_history_of_a_resumed_session_ends_with_the_answer() ->
 
 async def test_what_was_there_stays_when_a_resumed_session_has_no_history() -> None:
     async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session("s-1")
         await agent.expect("session/prompt")
         agent.say("hello")
         agent.reply(DONE)
@@ -178,11 +179,11 @@ async def test_what_was_there_stays_when_a_resumed_session_has_no_history() -> N
         agent.say("welcome", "s-1")
         agent.reply({})
 
-    async with in_session(script) as session:
+    async with connected(script) as host:
+        session = await host.new_session()
         await session.prompt("go")
-        (host,) = [session._driver]  # the connection is not at hand here
-        assert host
-    assert shown(session)[:2] == [("go", False), ("hello", False)]
+        assert await host.resume_session("s-1") is session
+        assert shown(session) == [("go", False), ("hello", False), ("welcome", True)]
 
 
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])
@@ -199,17 +200,14 @@ async def test_a_notice_is_history_before_the_answer_and_live_after_it(method: s
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])
 async def test_a_session_that_cannot_be_opened_again_is_live_at_once(method: str) -> None:
     async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session("s-1")
         await agent.expect("session/close")
         agent.reply({})
-        request = await agent.expect(method)
-        agent.reply_error(-32603, "no", to=request)
-        agent.update(words("agent", "live"), "s-1")
+        await agent.expect(method)
+        agent.reply_error(-32603, "no")
+        agent.say("live", "s-1")
 
-    async def whole(agent: ScriptedAgent) -> None:
-        await agent.open_session("s-1")
-        await script(agent)
-
-    async with connected(whole) as host:
+    async with connected(script) as host:
         session = await host.new_session()
         with pytest.raises(RequestFailed):
             await (host.load_session("s-1") if method == "session/load" else host.resume_session("s-1"))

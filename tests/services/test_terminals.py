@@ -562,3 +562,51 @@ def test_ids_are_not_used_again_by_another_service(tmp_path: Path) -> None:
         return terminal_id
 
     assert asyncio.run(one()) != asyncio.run(one())
+
+
+class Heard:
+    """What a listener was told."""
+
+    def __init__(self) -> None:
+        self.news: list[tuple[str, bool, bool]] = []
+
+    def __call__(self, terminal: TerminalProcess, printed: str) -> None:
+        self.news.append((printed, terminal.exit_status is not None, terminal.released))
+
+    @property
+    def printed(self) -> str:
+        return "".join(printed for printed, _, _ in self.news)
+
+
+async def test_a_listener_hears_of_every_change(service: TerminalService, tmp_path: Path) -> None:
+    heard = Heard()
+    service.open_session(SESSION, [tmp_path], tmp_path, heard)
+    terminal = await create(
+        service, shell("printf 'caf\\303'; sleep 0.05; printf '\\251'; exit 3", output_byte_limit=1)
+    )
+    assert heard.news[0][1:] == (False, False)
+    await exit_of(service, terminal)
+    assert heard.printed == "café"
+    assert heard.news[-1] == ("", True, False)
+    await service.release(ReleaseTerminalRequest(SESSION, terminal.terminal_id))
+    assert heard.news[-1] == ("", True, True)
+    assert [over for _, over, _ in heard.news] == sorted(over for _, over, _ in heard.news)
+
+
+async def test_a_listener_that_comes_later_hears_what_was_printed_before(
+    service: TerminalService, tmp_path: Path
+) -> None:
+    terminal = await create(service, request("echo", "kept"))
+    await exit_of(service, terminal)
+    heard = Heard()
+    for _ in range(2):
+        service.open_session(SESSION, [tmp_path], tmp_path, heard)
+    assert heard.news == [("kept\n", True, False)]
+
+
+async def test_a_listener_hears_nothing_of_what_could_not_be_launched(service: TerminalService, tmp_path: Path) -> None:
+    heard = Heard()
+    service.open_session(SESSION, [tmp_path], tmp_path, heard)
+    with pytest.raises(InvalidParams):
+        await service.create(request("no-such-program-at-all"))
+    assert heard.news == []

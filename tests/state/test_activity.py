@@ -39,9 +39,11 @@ def test_a_turn_is_activity_and_its_end_is_the_end_of_it():
     assert not working.fold(end()).snapshot.turn.activity
 
 
+COMPACTION = events.CompactionReported("k", "x")
+
+
 @pytest.mark.parametrize(
-    "sign",
-    [said("a"), thought("a"), user("a"), call(status="completed"), update(), events.CompactionReported("k", "x"), WORDS],
+    "sign", [said("a"), thought("a"), user("a"), call(status="completed"), update(), COMPACTION, WORDS]
 )
 def test_what_it_sends_between_turns_is_a_sign_until_it_has_been_quiet(sign):
     working = Working(start(), end(), sign)
