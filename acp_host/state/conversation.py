@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from acp_host.state import events
 from acp_host.state.builders import MessageBuilder, PartsBuilder, ToolCallBuilder
@@ -67,7 +67,9 @@ class Conversation:
         self._noted: MessageBuilder | None = None
         self._messages: dict[tuple[str, str], int] = {}
         self._echo = Echo()
-        self._calls: dict[str, _KnownCall] = {}
+        # Position and turn of the call that an id means at present, and how often the id was used; plain tuples, which
+        # the garbage collector need not look at.
+        self._calls: dict[str, tuple[int, int | None, int]] = {}
         self._open_calls: dict[int, ToolCallBuilder] = {}
         self._compactions: dict[str, int] = {}
         self._session_messages: dict[str, int] = {}
@@ -100,7 +102,7 @@ class Conversation:
     def position_of_call(self, tool_call_id: str) -> int | None:
         """Return where the call stands that an agent's id means at present."""
         known = self._calls.get(tool_call_id)
-        return None if known is None else known.position
+        return None if known is None else known[0]
 
     def drop_before(self, position: int) -> None:
         """Forget the entries before a position, and what was kept to find them again."""
@@ -109,7 +111,7 @@ class Conversation:
         first = self.store.first
         while self.turn_starts and self.turn_starts[0] < first:
             self.turn_starts.popleft()
-        self._calls = {key: known for key, known in self._calls.items() if known.position >= first}
+        self._calls = {key: known for key, known in self._calls.items() if known[0] >= first}
         self._compactions = {key: at for key, at in self._compactions.items() if at >= first}
         self._session_messages = {key: at for key, at in self._session_messages.items() if at >= first}
 
@@ -200,18 +202,19 @@ class Conversation:
         earlier turn had one with this id, this is another.
         """
         known = self._calls.get(report.tool_call_id)
-        return self._report_call(report, announced=False, begins=known is not None and self._is_over(known.position))
+        return self._report_call(report, announced=False, begins=known is not None and self._is_over(known[0]))
 
     def _report_call(self, report: ToolCall | ToolCallUpdate, *, announced: bool, begins: bool) -> int:
         known = self._calls.get(report.tool_call_id)
-        if known is not None and known.position < self._superseded:
+        if known is not None and known[0] < self._superseded:
             known = None
+        position, turn, uses = known or (-1, None, 0)
         # Some agents count anew in every turn: an id that begins again in a later turn is another call.
-        again = begins and self.turn is not None and known is not None and known.turn != self.turn
+        again = begins and self.turn is not None and turn != self.turn
         if known is None or again:
-            builder = self._begin_call(report.tool_call_id, announced=announced, use=known.use + 1 if known else 1)
+            builder = self._begin_call(report.tool_call_id, announced=announced, use=uses + 1)
         else:
-            builder = self._call_builder(known.position)
+            builder = self._call_builder(position)
         builder.merge(report, announced=announced)
         self.store.touch(builder.position)
         self._note(SECTION, builder.position, _CHANGED)
@@ -231,7 +234,7 @@ class Conversation:
             replayed=self.replaying,
         )
         self._append(builder)
-        self._calls[tool_call_id] = _KnownCall(position, self.turn, use)
+        self._calls[tool_call_id] = (position, self.turn, use)
         self._open_calls[position] = builder
         return builder
 
@@ -391,14 +394,6 @@ class Conversation:
             self._close_call(builder)
         self.turn = None
         self._echo = Echo()
-
-
-class _KnownCall(NamedTuple):
-    """Where the call stands that an id means at present, its turn, and how often the id was used."""
-
-    position: int
-    turn: int | None
-    use: int
 
 
 def _parts(blocks: Iterable[ContentBlock], before: tuple[MessagePart, ...] = ()) -> tuple[MessagePart, ...]:

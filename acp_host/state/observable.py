@@ -307,6 +307,10 @@ class ChangeSignal:
         thread: Any = None,
     ) -> Subscription:
         """Call ``observer`` with what ``pick`` makes of each change set; for :meth:`Observable.select`."""
+        if self._signal is None:
+            from psygnal import SignalInstance  # loaded when somebody observes; a script mostly does not
+
+            self._signal = SignalInstance((ChangeSet,), check_nargs_on_connect=False)
         if inspect.iscoroutinefunction(observer):
             raise InvalidInput("an observer is a plain function; a coroutine can iterate over watch() instead")
         if thread is not None:
@@ -340,10 +344,6 @@ class ChangeSignal:
         if self._emitting:
             return
         if self._joining:
-            if self._signal is None:
-                from psygnal import SignalInstance  # loaded when somebody observes; a script mostly does not
-
-                self._signal = SignalInstance((ChangeSet,), check_nargs_on_connect=False)
             for connection in self._joining:
                 self._signal.connect(connection.deliver)
             self._joining.clear()

@@ -347,6 +347,11 @@ class StdioTransport(Transport):
     async def _stop(self, gently: bool) -> None:
         try:
             if self._starting is not None:
+                # A loop that is going away has cancelled everything at once: asyncio then waits for ever for the pipes
+                # of the process that it starts, since what would connect them is cancelled too.
+                patience = _SETTLE if self._starting.cancelling() else None
+                await asyncio.wait([self._starting], timeout=patience)
+                self._starting.cancel()
                 await asyncio.wait([self._starting])
             if gently and self._started and self._tree is not None:
                 await self._stop_gently(self._tree)

@@ -133,9 +133,9 @@ class _Names:
 def _model_decoder(cls: Any, tag: str | None) -> Decoder:
     """Generate ``decode(d)`` for one wire type; ``tag`` is a property that belongs to the union around it.
 
-    The code reads the required properties, returns at once if there are no others (most streamed updates), then reads
-    the optional ones, and looks for unknown properties last. Its local variables begin with ``_``, so that a property
-    called ``list`` hides nothing.
+    The code reads the required properties and returns at once if there are no others, or only the first optional one
+    (as with most streamed updates); then it reads the other optional ones, and looks for unknown properties last. Its
+    local variables begin with ``_``, so that a property called ``list`` hides nothing.
     """
     names = _Names()
     fields = fields_of(cls)
@@ -147,14 +147,18 @@ def _model_decoder(cls: Any, tag: str | None) -> Decoder:
     lines = ["if d.__class__ is not dict: raise Mismatch"]
     for field in required:
         lines += [f"{_local(field)} = d[{field.wire!r}]", *_value_lines(field, names)]
-    if list(fields[: len(required)]) == required:
-        arguments = ", ".join(map(_local, required))
-        lines.append(f"if len(d) == {len(required) + (tag is not None)}: return {construct}({arguments})")
-    for field in optional:
+    in_order = list(fields[: len(required)]) == required
+    size = len(required) + (tag is not None)
+    if in_order:
+        lines.append(f"if len(d) == {size}: return {construct}({', '.join(map(_local, required))})")
+    for number, field in enumerate(optional):
         lines.append(f"{_local(field)} = d.get({field.wire!r}, UNSET)")
-        inner = _value_lines(field, names)
+        inner = [f"    {line}" for line in _value_lines(field, names)]
+        if number == 0 and in_order:
+            arguments = ", ".join(map(_local, [*required, field]))
+            inner.append(f"    if len(d) == {size + 1}: return {construct}({arguments})")
         if inner:
-            lines += [f"if {_local(field)} is not UNSET:", *(f"    {line}" for line in inner)]
+            lines += [f"if {_local(field)} is not UNSET:", *inner]
     arguments = "".join(f"{_local(field)}, " for field in fields)
     superset, known_name = names.add(known.issuperset), names.add(known)
     lines += [

@@ -13,8 +13,7 @@ import pytest
 import acp_host
 from acp_host import ConnectionClosed, ConnectionLost, DiagnosticKind, InvalidState, OutcomeKind, OutcomeUnknown
 from acp_host.host import connection
-from acp_host.protocol.host_protocol import HostProtocol
-from acp_host.testing import ReferenceAgent, ScriptedAgent
+from acp_host.testing import ScriptedAgent
 from tests.chaos.bad_agents import (
     ALL,
     DONE,
@@ -392,31 +391,3 @@ async def test_r76_an_agent_that_asks_before_it_answers_the_handshake() -> None:
 
     async with connected(script, files=True):
         pass
-
-
-async def test_a_fault_of_this_library_leaves_no_call_waiting(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The answer is lost within this host: it was taken from the stream, and nobody was told of it."""
-
-    def broken(self: Any, event: Any) -> Any:
-        raise ZeroDivisionError("a fault")
-
-    async def script(agent: ScriptedAgent) -> None:
-        await agent.expect("session/prompt")
-        agent.reply(DONE)
-
-    async with open_session(script) as (_, session):
-        monkeypatch.setattr(HostProtocol, "_translate_response", broken)
-        with pytest.raises(ConnectionLost, match="failed to read a message: ZeroDivisionError"):
-            await session.prompt("question")
-    assert "a fault" in caplog.text
-
-
-async def test_one_connect_is_not_entered_twice_at_a_time() -> None:
-    connection = acp_host.connect(ReferenceAgent().transport())
-    async with connection as host:
-        with pytest.raises(InvalidState, match="in use"):
-            await connection.__aenter__()
-        assert not host.closed
-    assert host.closed

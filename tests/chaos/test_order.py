@@ -234,7 +234,7 @@ async def test_r24_no_handler_reorders_or_holds_up_the_stream() -> None:
     assert len(failures) < 40
 
 
-async def test_r23_an_observer_that_raises_what_is_no_exception_loses_nothing() -> None:
+async def test_r24_an_observer_that_raises_what_is_no_exception_loses_nothing() -> None:
     cancelled = asyncio.get_running_loop().create_future()
     cancelled.cancel()
     heard = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -341,28 +340,3 @@ async def test_r49_empty_answers_come_in_many_forms(result: Any) -> None:
         await session.set_mode("code")
         await host.delete_session("another")
         assert list(host.diagnostics) == []
-
-
-@pytest.mark.parametrize("target", ["unclosed 'quote", 5, {"agent"}])
-def test_a_command_that_is_none(target: Any) -> None:
-    with pytest.raises(InvalidInput, match="the agent's command"):
-        acp_host.connect(target)
-
-
-UNREADABLE = Path("/proc/self/mem")
-"""A file that is one, and cannot be read from its beginning; on Linux."""
-
-
-async def test_a_prompt_of_another_type(tmp_path: Path) -> None:
-    unreadable = tmp_path / "loop"
-    unreadable.symlink_to(unreadable)
-
-    async def script(agent: ScriptedAgent) -> None: ...
-
-    async with open_session(script) as (_, session):
-        for arguments in ({"idle_timeout": "5"}, {"idle_timeout": float("nan")}, {"meta": 5}):
-            with pytest.raises(InvalidInput, match=next(iter(arguments))):
-                session.prompt("question", **arguments)
-        for path in (unreadable, UNREADABLE):
-            with pytest.raises(InvalidInput, match="part of a prompt"):
-                session.prompt(path)

@@ -77,6 +77,11 @@ async def test_an_agent_that_works_by_itself(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr("acp_host.host.connection.AsyncioScheduler", scheduler)
 
+    def pass_time() -> None:
+        for _ in range(3):
+            clock.advance(QUIET)
+            schedulers[0].flush()
+
     async def script(agent: ScriptedAgent) -> None:
         await agent.expect("session/prompt")
         agent.reply(DONE)
@@ -91,12 +96,10 @@ async def test_an_agent_that_works_by_itself(monkeypatch: pytest.MonkeyPatch) ->
         await until(lambda: session.state.snapshot().tool_calls)
         turn = session.state.snapshot().turn
         assert (turn.status, turn.activity) == ("idle", True)
-        clock.advance(100 * QUIET)
-        schedulers[0].flush()
+        pass_time()
         assert session.state.snapshot().turn.activity
         await session._driver.call("_test/go_on")
-        clock.advance(QUIET)
-        schedulers[0].flush()
+        pass_time()
         assert not session.state.snapshot().turn.activity
 
 

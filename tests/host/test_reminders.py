@@ -305,6 +305,7 @@ async def test_a_queued_reminder_leads_the_next_prompt_and_is_never_the_users_te
         await session._driver.call("_continue")
         assert (await turn).text == "Done."
         assert reminders_and_words(session) == [(receipt.id, "watch out"), ("user", "Fix it.")]
+        assert [entry.turn for entry in session.state.snapshot().transcript] == [1, 1, 1]
         await session.prompt("again")
         assert not session.reminders.get(receipt.id).active
 
@@ -655,6 +656,53 @@ async def test_a_lost_prompt_is_settled_by_the_history():
         session = await host.load_session("s-1", continues=lost)
         assert session.reminders.get(receipt.id).status == "emitted"
     await agent.finished()
+
+
+async def test_the_new_connections_sidebar_and_rungs_are_in_force():
+    lost, _ = await lost_session(HARN)
+
+    async def whole(agent):
+        await agent.handshake({"loadSession": True})
+        await agent.expect("session/load")
+        agent.reply({})
+        await agent.expect("_pigeon")
+        agent.reply({})
+        await agent.stall()
+
+    pigeon = WireRung(
+        name="pigeon",
+        check=lambda reminder, situation: Offer(available=True, reason="it flies"),
+        request=lambda reminder, outgoing: RungRequest(method="_pigeon", params={}),
+        read=lambda result: Taken(emitted=True),
+    )
+    async with acp_host.connect(ScriptedAgent(whole).transport(), sidebar=True) as host:
+        host.register_rung(pigeon)
+        session = await host.load_session("s-1", continues=lost)
+        assert (await session.remind("text", policy=ReminderPolicy(rungs=(Rung.SIDEBAR,)))).rung == Rung.SIDEBAR
+        assert (await session.remind("text", policy=ReminderPolicy(rungs=("pigeon",)))).status == "emitted"
+
+
+async def test_right_after_a_load_what_is_reported_of_reminders_is_live(monkeypatch):
+    monkeypatch.setattr("acp_host.host.replay.QUIET", 1000)
+
+    async def whole(agent):
+        await agent.handshake({"loadSession": True, **RFC})
+        await agent.expect("session/load")
+        agent.update({"sessionUpdate": "reminder_emitted", "reminderId": "r-0", "body": "old"}, "s-1")
+        agent.reply({})
+        await agent.expect("session/inject_reminder")
+        agent.reply({"reminderId": "r-1"})
+        agent.update({"sessionUpdate": "reminder_emitted", "reminderId": "r-1", "body": "text"}, "s-1")
+        await agent.stall()
+
+    async with acp_host.connect(ScriptedAgent(whole).transport()) as host:
+        session = await host.load_session("s-1")
+        assert session.state.is_replaying
+        receipt = await session.remind("text")
+        await until(lambda: session.reminders.get(receipt.id).status == "emitted")
+        assert session.state.is_replaying
+        assert {entry.body: entry.replayed for entry in session.reminders.entries} == {"old": True, "text": False}
+        assert session.reminders.get(receipt.id).active
 
 
 # --- the connection ends between the request and its answer -----------------------------------------------------------

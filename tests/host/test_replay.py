@@ -100,6 +100,12 @@ class TestWindow:
         assert not window.state.is_replaying
 
 
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is, the window does not close meanwhile."""
+    monkeypatch.setattr("acp_host.host.replay.QUIET", 1000)
+
+
 def opening(method: str, before: int, *updates: dict[str, Any], answer: Any = None):
     """Return a script that answers ``session/load`` and the like after so many of its updates."""
 
@@ -121,6 +127,7 @@ async def reopen(host: HostConnection, method: str) -> Any:
 HISTORY = [words("user", "one"), words("agent", "two"), words("user", "three")]
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("before", [0, 1, 3])
 async def test_a_loaded_history_may_come_before_and_after_the_answer(before: int) -> None:
     async with connected(opening("session/load", before, *HISTORY)) as host:
@@ -128,9 +135,16 @@ async def test_a_loaded_history_may_come_before_and_after_the_answer(before: int
         await until(lambda: len(shown(session)) == 3)
         assert shown(session) == [("one", True), ("two", True), ("three", True)]
         assert not session.state.snapshot().turn.activity
+
+
+async def test_after_a_while_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_host.host.replay.QUIET", 0.01)
+    async with connected(opening("session/load", 1, *HISTORY)) as host:
+        session = await host.load_session("old")
         await until(lambda: not session.state.is_replaying)
 
 
+@pytest.mark.usefixtures("slow")
 async def test_what_comes_with_the_prompt_is_live() -> None:
     async def script(agent: ScriptedAgent) -> None:
         await opening("session/load", 1, *HISTORY)(agent)
@@ -145,6 +159,7 @@ async def test_what_comes_with_the_prompt_is_live() -> None:
         assert shown(session)[3:] == [("go", False), ("live", False)]
 
 
+@pytest.mark.usefixtures("slow")
 async def test_a_question_ends_a_history_that_went_on() -> None:
     async def script(agent: ScriptedAgent) -> None:
         await opening("session/load", 1, *HISTORY)(agent)
@@ -236,6 +251,7 @@ async def test_a_call_that_is_given_up_ends_the_history() -> None:
         assert not session.state.is_replaying
 
 
+@pytest.mark.usefixtures("slow")
 async def test_loading_again_while_the_history_still_comes_begins_it_anew() -> None:
     async def script(agent: ScriptedAgent) -> None:
         await opening("session/load", 3, *HISTORY)(agent)
@@ -251,6 +267,7 @@ async def test_loading_again_while_the_history_still_comes_begins_it_anew() -> N
         assert shown(first) == [("one", True), ("two", True)]
 
 
+@pytest.mark.usefixtures("slow")
 async def test_nothing_of_it_is_left_when_the_connection_ends() -> None:
     async with connected(opening("session/load", 1, *HISTORY)) as host:
         session = await host.load_session("old")
@@ -261,6 +278,7 @@ async def test_nothing_of_it_is_left_when_the_connection_ends() -> None:
     assert not session.state.is_replaying
 
 
+@pytest.mark.usefixtures("slow")
 async def test_nothing_of_it_is_left_when_the_session_is_closed() -> None:
     async def script(agent: ScriptedAgent) -> None:
         await opening("session/load", 1, *HISTORY)(agent)

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from acp_host.errors import ConnectionLost
-from acp_host.reminders import ReminderPolicy
+from acp_host.errors import ConnectionLost, InvalidInput
+from acp_host.reminders import (
+    SHIPPED,
+    Offer,
+    Reminder,
+    ReminderPolicy,
+    RungRequest,
+    Taken,
+    WireRung,
+)
 from acp_host.state import reminder_events as events
+from acp_host.state.reminder_entry import Rung
 from tests.reminders.harness import BOTH, HARN, RFC, Harness
 
 GONE = ConnectionLost("gone")
@@ -192,3 +201,46 @@ def test_nothing_is_sent_twice_and_nothing_is_lost(rung, moment, on_ambiguous):
         assert entry.error is not None
     else:
         assert entry.status in ("pending", "emitted")
+
+
+# --- what the new connection brings -----------------------------------------------------------------------------------
+
+
+def pigeon() -> WireRung:
+    return WireRung(
+        name="pigeon",
+        check=lambda reminder, situation: Offer(available=True, reason="it flies"),
+        request=lambda reminder, outgoing: RungRequest(method="_pigeon", params={"from": outgoing.host}),
+        read=lambda result: Taken(emitted=True),
+    )
+
+
+def test_its_sidebar_is_in_force():
+    harness = Harness(RFC, sidebar=False)
+    policy = ReminderPolicy(rungs=(Rung.SIDEBAR,))
+    assert harness.receipt(harness.remind(policy=policy)).rung == "suppressed"
+    harness.cut(GONE)
+    harness.reconnect(sidebar=True)
+    assert harness.receipt(harness.remind(policy=policy)).rung == "sidebar"
+    harness.cut(GONE)
+    harness.reconnect(sidebar=False)
+    assert harness.receipt(harness.remind(policy=policy)).rung == "suppressed"
+
+
+def test_its_rungs_and_its_name_for_the_host_are_in_force():
+    harness = Harness(RFC)
+    policy = ReminderPolicy(rungs=("pigeon",))
+    with pytest.raises(InvalidInput):
+        harness.remind(policy=policy)
+    harness.cut(GONE)
+    harness.reconnect(rungs={**SHIPPED, "pigeon": pigeon()}, host="Notebook")
+    assert harness.delivery.plan(Reminder("x"), policy)[0].available
+    harness.remind(policy=policy)
+    assert harness.requests[-1].params == {"from": "Notebook"}
+    harness.remind(policy=ReminderPolicy(rungs=(Rung.PREFIXED_USER_MESSAGE,)))
+    (leading,) = harness.delivery.lead_prompt()
+    assert "context from Notebook" in leading.block.text
+    harness.cut(GONE)
+    harness.reconnect(rungs=SHIPPED)
+    with pytest.raises(InvalidInput):
+        harness.remind(policy=policy)

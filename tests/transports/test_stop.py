@@ -379,3 +379,25 @@ async def until(done: Any) -> None:
     async with asyncio.timeout(20):
         while not done():  # noqa: ASYNC110
             await asyncio.sleep(0.005)
+
+
+LOOP_GOES_AWAY = """
+import asyncio, sys
+from acp_host.transports import StdioTransport
+
+async def main():
+    transport = StdioTransport([sys.executable, "-c", "input()"])
+    starting = asyncio.create_task(transport.start(None))
+    for _ in range(int(sys.argv[1])):
+        await asyncio.sleep(0)
+    raise ZeroDivisionError
+
+asyncio.run(main())
+"""
+
+
+def test_a_loop_that_goes_away_during_a_start_is_not_held_up() -> None:
+    for steps in range(10):
+        line = [sys.executable, "-c", LOOP_GOES_AWAY, str(steps)]
+        ran = subprocess.run(line, capture_output=True, text=True, timeout=15)
+        assert "ZeroDivisionError" in ran.stderr.splitlines()[-1]
