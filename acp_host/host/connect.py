@@ -30,6 +30,8 @@ from acp_host.wire.initialize import Implementation
 
 __all__ = ["StartTimeouts", "connect"]
 
+_SMALLEST_MAXIMUM = 1_024
+"""Smallest ``max_message_size``, in bytes: a host that reads less cannot read the answer to ``initialize``."""
 _INSTALLERS = frozenset({"npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "docker", "podman", "nix"})
 
 
@@ -123,6 +125,25 @@ class connect:
         quirks: tuple[Quirk, ...] = QUIRKS,
         max_message_size: int = MAX_MESSAGE_SIZE,
     ) -> None:
+        _check("cwd", cwd, str, Path, None)
+        _check("env", env, Mapping, None)
+        _check("files", files, FileService, bool, None)
+        _check("terminals", terminals, TerminalService, bool, None)
+        _check("permissions", permissions, PermissionPolicy, Callable, None)
+        _check("elicitation", elicitation, ElicitationHandlers, Callable, None)
+        _check("handlers", handlers, Mapping, None)
+        _check("notices", notices, NoticePreferences, bool)
+        _check("client_info", client_info, Implementation, None)
+        _check("start_timeouts", start_timeouts, StartTimeouts, None)
+        _check("cancel_timeouts", cancel_timeouts, CancelTimeouts, None)
+        _check("stop_timeouts", stop_timeouts, StopTimeouts, None)
+        _check("process_records", process_records, str, Path, None)
+        _check("on_stderr", on_stderr, Callable, None)
+        _check("memory", memory, MemoryPolicy, None)
+        _check("quirks", quirks, tuple)
+        _check("max_message_size", max_message_size, int)
+        if max_message_size < _SMALLEST_MAXIMUM:
+            raise InvalidInput(f"max_message_size is at least {_SMALLEST_MAXIMUM} bytes, not {max_message_size}")
         timeouts = start_timeouts or StartTimeouts()
         self._target = target if isinstance(target, Transport) else _argv(target)
         self._launch: dict[str, Any] = {
@@ -185,6 +206,13 @@ class connect:
             host.on_request(method, handler)
         await host.open()
         return host
+
+
+def _check(name: str, value: object, *kinds: Any) -> None:
+    """Raise ``InvalidInput`` unless an argument is of one of the kinds that it can be."""
+    if not any(value is None if kind is None else isinstance(value, kind) for kind in kinds):
+        allowed = " or ".join("None" if kind is None else kind.__name__ for kind in kinds)
+        raise InvalidInput(f"connect({name}=…) takes {allowed}, not {type(value).__name__}")
 
 
 def _argv(target: Sequence[str] | str) -> list[str]:

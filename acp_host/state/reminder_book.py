@@ -17,13 +17,18 @@ Cost: O(1) amortised per event but for the search of the third rule, which is li
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 
 from acp_host.state.reminder_builder import AgentFacts, ReminderBuilder
 from acp_host.state.reminder_entry import ReminderEntry, ReminderOrigin, ReminderStatus
 
-__all__ = ["ReminderBook"]
+__all__ = ["MOST_FOREIGN", "MOST_GONE", "ReminderBook"]
+
+MOST_FOREIGN = 1_000
+"""How many of the agent's own reminders are active at most; past it the oldest are taken for over."""
+MOST_GONE = 10_000
+"""How many ids of entries that have left are remembered, so that a late end does not bring one back."""
 
 _UNCLAIMED = 1_000
 """How many ids are remembered that belong to no entry: of reminders that were dropped before they were heard of, and of
@@ -69,6 +74,8 @@ class ReminderBook:
         self._open: dict[str, ReminderBuilder] = {}
         self._held: dict[str, AgentFacts] = {}
         self._past: OrderedDict[str, None] = OrderedDict()
+        self._foreign: OrderedDict[str, None] = OrderedDict()
+        self._gone: deque[str] = deque()
         self._touched: dict[str, ReminderBuilder] = {}
         self._order = 0
         self._numbers = {"rmd": 0, "agent": 0}
@@ -267,13 +274,28 @@ class ReminderBook:
                 self.find_owner(facts)
         touched, self._touched = self._touched, {}
         for builder in touched.values():
-            if builder.active or builder.id not in self._entries:
-                self._past.pop(builder.id, None)
-            else:
-                self._past.setdefault(builder.id)
+            self._place(builder)
+        while len(self._foreign) > MOST_FOREIGN:
+            builder = self._entries[self._foreign.popitem(last=False)[0]]
+            builder.retire()
+            builder.thaw()
+            self._note_changed(builder.id)
+            self._place(builder)
         while len(self._past) > self._limit:
             entry_id, _ = self._past.popitem(last=False)
             self._leave(self._entries[entry_id])
+
+    def _place(self, builder: ReminderBuilder) -> None:
+        """Note whether an entry is active, and whether it is the agent's own, so that both stay within bounds."""
+        exists = builder.id in self._entries
+        if exists and not builder.active:
+            self._past.setdefault(builder.id)
+        else:
+            self._past.pop(builder.id, None)
+        if exists and builder.active and builder.made is None:
+            self._foreign.setdefault(builder.id)
+        else:
+            self._foreign.pop(builder.id, None)
 
     def _leave(self, builder: ReminderBuilder) -> None:
         successor = self.successor(builder)
@@ -285,12 +307,18 @@ class ReminderBook:
             if self._facts.get(facts.id) is facts:
                 # Remembered, so that an end that is told once more does not bring the entry back.
                 self._facts[facts.id] = AgentFacts(facts.id, gone=True)
+                self._gone.append(facts.id)
+        while len(self._gone) > MOST_GONE:
+            forgotten = self._gone.popleft()
+            if self._facts[forgotten].gone:
+                del self._facts[forgotten]
         self._forget(builder)
         self._note_removed(builder.id)
 
     def _forget(self, builder: ReminderBuilder) -> None:
         del self._entries[builder.id]
         self._past.pop(builder.id, None)
+        self._foreign.pop(builder.id, None)
         self._open.pop(builder.id, None)
         for alias in builder.merged:
             self._aliases.pop(alias, None)

@@ -96,7 +96,8 @@ class SessionState(Observable[SessionSnapshot]):
         self._info = SessionInfo()
         self._usage = ContextUsage()
         self._subagents: Mapping[str, SubagentUpdate] = NO_EXTRA
-        self._questions: tuple[Question, ...] = ()
+        self._questions: dict[RequestId, Question] = {}
+        self._frozen_questions: tuple[Question, ...] = ()
         self._turn = TurnState()
         self._terminals = Terminals(self.note)
         self._activity = Activity(scheduler, self._update_turn)
@@ -198,7 +199,7 @@ class SessionState(Observable[SessionSnapshot]):
             info=self._info,
             usage=self._usage,
             subagents=self._subagents,
-            questions=self._questions,
+            questions=self._freeze_questions(),
             terminals=self._terminals.freeze(),
             turn=self._turn,
             health=self._health,
@@ -289,20 +290,23 @@ class SessionState(Observable[SessionSnapshot]):
             tool_call_id = getattr(getattr(request, "scope", None), "tool_call_id", None)
             position = self._conversation.position_of_call(tool_call_id) if tool_call_id else None
         question = Question(request_id=event.request_id, method=event.method, request=request, position=position)
-        self._questions = (*self._without_question(event.request_id), question)
+        self._questions.pop(event.request_id, None)
+        self._questions[event.request_id] = question
         self.note("questions", event.request_id, ChangeKind.ADDED)
         self._update_turn()
 
     def _question_closed(self, event: events.QuestionClosed) -> None:
-        left = self._without_question(event.request_id)
-        if len(left) < len(self._questions):
-            self._questions = left
+        if self._questions.pop(event.request_id, None) is not None:
             self._activity.ends(("question", event.request_id))
             self.note("questions", event.request_id, ChangeKind.REMOVED)
             self._update_turn()
 
-    def _without_question(self, request_id: RequestId) -> tuple[Question, ...]:
-        return tuple([question for question in self._questions if question.request_id != request_id])
+    def _freeze_questions(self) -> tuple[Question, ...]:
+        """Return the open questions, the same tuple as long as they are the same."""
+        questions = tuple(self._questions.values())
+        if questions != self._frozen_questions:
+            self._frozen_questions = questions
+        return self._frozen_questions
 
     # --- turns and health -------------------------------------------------------------------------------------------
 

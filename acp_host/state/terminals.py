@@ -71,7 +71,8 @@ class Terminals:
     def __init__(self, note: Callable[[str, Any, ChangeKind], None]) -> None:
         self._note = note
         self._terminals: dict[str, _Terminal] = {}
-        self._frozen: Mapping[str, TerminalView] | None = NO_EXTRA
+        self._frozen: Mapping[str, TerminalView] = NO_EXTRA
+        self._is_stale = False
 
     def report(self, event: events.TerminalReported) -> None:
         """Take what is reported of a command."""
@@ -92,8 +93,12 @@ class Terminals:
 
     def freeze(self) -> Mapping[str, TerminalView]:
         """Return the commands by id, the oldest first."""
-        if self._frozen is None:
-            self._frozen = {terminal_id: terminal.view() for terminal_id, terminal in self._terminals.items()}
+        if self._is_stale:
+            self._is_stale = False
+            views = {terminal_id: terminal.view() for terminal_id, terminal in self._terminals.items()}
+            # What came and went between two looks is no change.
+            if list(views.items()) != list(self._frozen.items()):
+                self._frozen = views
         return self._frozen
 
     def _make_room(self) -> None:
@@ -106,5 +111,5 @@ class Terminals:
         self._changed(terminal_id, ChangeKind.REMOVED)
 
     def _changed(self, terminal_id: str, kind: ChangeKind) -> None:
-        self._frozen = None
+        self._is_stale = True
         self._note(_SECTION, terminal_id, kind)
