@@ -140,6 +140,7 @@ class HostConnection(AgentMethods):
             memory=options.memory,
             cancel_timeouts=options.cancel_timeouts,
             after_cancel=self._after_cancel,
+            close_session=self.close_session,
         )
         handlers = ServiceHandlers(services, self._sessions, self._reads_missing_as_empty, self.diagnostics.add)
         handlers.register(self._incoming)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from attrs import evolve, frozen
@@ -36,6 +36,7 @@ from acp_host.translate.v1 import PLAIN, SPEAKERS, opened, translate
 from acp_host.wire._model import UNSET
 from acp_host.wire.notices import Notice
 from acp_host.wire.session import (
+    CloseSessionResponse,
     ForkSessionResponse,
     LoadSessionResponse,
     NewSessionResponse,
@@ -64,6 +65,7 @@ class SessionContext:
         memory: how much of a transcript is kept.
         cancel_timeouts: how long a cancelled turn may take to end.
         after_cancel: called with the session's id when a cancelled turn is over.
+        close_session: closes a session by its id, as ``HostConnection.close_session``.
     """
 
     driver: Driver
@@ -76,6 +78,7 @@ class SessionContext:
     memory: MemoryPolicy
     cancel_timeouts: CancelTimeouts
     after_cancel: Callable[[str], None]
+    close_session: Callable[..., Awaitable[CloseSessionResponse]]
 
 
 class Session(SessionMethods):
@@ -120,6 +123,7 @@ class Session(SessionMethods):
         self._scheduler = context.scheduler
         self._replay: ReplayWindow | None = None
         self._numbers = itertools.count(1)
+        self._close_session = context.close_session
         self._closed = False
         self._between_turns = UpdateBuffer()
         self._observers: list[Callable[[SessionUpdate], None]] = []
@@ -409,7 +413,7 @@ class Session(SessionMethods):
         if self._turns.watches_idle:
             self._turns.note_activity()
 
-    def end(self, status: str, detail: str) -> None:
+    def connection_ended(self, status: str, detail: str) -> None:
         """Take the end of the connection: nothing that is queued will be sent."""
         self._turns.stop()
         self._turns.drop(ConnectionClosed("the prompt was not sent: the connection has ended"))
@@ -418,7 +422,7 @@ class Session(SessionMethods):
         self._reminders.connection_lost()
         self.state.apply(events.HealthChanged(status, detail))
 
-    def close(self) -> None:
+    def let_go(self) -> None:
         """Take the end of the session: the agent has let it go, and may never answer the prompt on the wire."""
         self._closed = True
         self._turns.drop(InvalidState("the prompt was not sent: the session was closed"))

@@ -6,7 +6,7 @@ answer counts more.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
@@ -22,6 +22,7 @@ from acp_host.wire.config_options import (
     SetSessionModeResponse,
 )
 from acp_host.wire.session import (
+    CloseSessionResponse,
     SessionStatusRequest,
     SessionStatusResponse,
     SetSessionTitleRequest,
@@ -40,6 +41,7 @@ class SessionMethods:
     state: SessionState
     _driver: Driver
     _report: Callable[[Diagnostic], None]
+    _close_session: Callable[..., Awaitable[CloseSessionResponse]]
 
     async def set_mode(self, mode_id: str, *, force: bool = False) -> SetSessionModeResponse:
         """Switch to another mode (``session/set_mode``); :attr:`state` shows it when the agent has answered.
@@ -96,6 +98,14 @@ class SessionMethods:
             if _says_nothing(error):
                 return SetSessionConfigOptionResponse(())
             raise
+
+    async def close(self, *, force: bool = False) -> CloseSessionResponse:
+        """Let the agent free what the session holds (``session/close``); the host's processes for it are ended too.
+
+        Raises:
+            NotSupported: the agent does not offer it.
+        """
+        return await self._close_session(self.id, force=force)
 
     async def set_title(self, title: str, *, force: bool = False) -> SetSessionTitleResponse:
         """Name the session (``session/set_title``). Unstable.

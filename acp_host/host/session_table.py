@@ -88,7 +88,7 @@ class SessionTable:
         """Forget a session; its later updates are reported."""
         session = self._sessions.pop(session_id, None)
         if session is not None:
-            session.close()
+            session.let_go()
 
     def receive(self, notification: SessionNotification) -> None:
         """Hand an update to its session, keep it, or report it."""
@@ -111,7 +111,7 @@ class SessionTable:
     def end(self, status: str, detail: str) -> None:
         """Take the end of the connection: its ``status`` (``lost`` or ``closed``) and why."""
         for session in self:
-            session.end(status, detail)
+            session.connection_ended(status, detail)
 
     def _report_unknown(self, notification: SessionNotification) -> None:
         if isinstance(notification.update, Notice):

@@ -374,6 +374,7 @@ async def test_r27_a_replay_before_or_after_the_answer_to_load(when: str) -> Non
         session = await host.load_session("old")
         replayed = [await session.next_update_between_turns() for _ in replay]
         assert [type(update) for update in replayed] == [UserMessageChunk, AgentMessageChunk, SessionInfoUpdate]
+        assert [entry.replayed for entry in session.state.snapshot().transcript] == [True, True]
         assert (await session.prompt("question")).text == "new"
         assert list(host.diagnostics) == []
 
