@@ -292,7 +292,7 @@ class Session(SessionMethods):
                 self._receive_special(update)
             elif speaker is not None:
                 message_id = update.message_id
-                self.state.add_chunk(speaker, update.content, None if message_id is UNSET else message_id)
+                self.state.add_chunk(speaker, update.content, None if message_id is UNSET else message_id or None)
             else:
                 self._fold(update)
         except Exception as error:  # a fault of this library must not cost the session more than this update

@@ -63,11 +63,13 @@ class _Packed:
 
     def __init__(self, entries: tuple[Entry, ...], recent: deque[_Unpacked]) -> None:
         self._bytes = pickle.dumps(entries, pickle.HIGHEST_PROTOCOL)
-        self._held: weakref.WeakValueDictionary[int, Entry] = weakref.WeakValueDictionary(
-            {entry.position: entry for entry in entries}
-        )
+        self._held: weakref.WeakValueDictionary[int, Entry] = weakref.WeakValueDictionary()
         self._recent = recent
         self._unpacked: weakref.ref[_Unpacked] | None = None
+
+    def hold(self, entries: Iterable[Entry | None]) -> None:
+        """Know entries that somebody holds, so that they are the same objects again."""
+        self._held.update({entry.position: entry for entry in entries if entry is not None})
 
     def unpack(self) -> tuple[Entry, ...]:
         unpacked = self._unpacked() if self._unpacked is not None else None
@@ -75,7 +77,7 @@ class _Packed:
             # These bytes were made a few lines above and have never left this object.
             fresh = pickle.loads(self._bytes)
             unpacked = _Unpacked(tuple(self._held.get(entry.position, entry) for entry in fresh))
-            self._held.update({entry.position: entry for entry in unpacked.entries})
+            self.hold(unpacked.entries)
             self._unpacked = weakref.ref(unpacked)
             self._recent.append(unpacked)
         return unpacked.entries
@@ -99,8 +101,13 @@ class _Page:
         return content.unpack() if isinstance(content, _Packed) else content
 
     def pack(self, recent: deque[_Unpacked]) -> None:
+        entries = self.entries
+        references = [weakref.ref(entry) for entry in entries]
         # Readers on other threads meet either form.
-        self._content = _Packed(self.entries, recent)
+        self._content = packed = _Packed(entries, recent)
+        del entries
+        # Nearly all entries are gone by now, since nobody but the page held them.
+        packed.hold(reference() for reference in references)
 
 
 @frozen(eq=False)
@@ -275,11 +282,11 @@ class TranscriptStore:
         if isinstance(page, _PageBuilder):
             if page.builders:
                 return False  # something in it is being written again
-            frozen = page.freeze()
+            frozen = self._pages[index - self._first_page] = page.freeze()
+            del page  # its entries are to be held by nobody but readers
             # What is nested too deeply for pickle stays as it is.
             with contextlib.suppress(RecursionError):
                 frozen.pack(self._recent)
-                self._pages[index - self._first_page] = frozen
         self._next_to_pack = index + 1
         return True
 
