@@ -9,14 +9,16 @@ connection ends before the answer, and :class:`~acp_host.errors.InvalidInput` fo
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import InvalidInput, RequestFailed
+from acp_host.errors import AcpError, InvalidInput, RequestFailed
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.driver import Driver
 from acp_host.host.services import ServiceSet
@@ -79,7 +81,7 @@ class _Setup:
     fields: dict[str, Any]
 
 
-class AgentMethods:
+class AgentMethods(ABC):
     """The typed requests of a connection; a base of :class:`~acp_host.host.connection.HostConnection`."""
 
     diagnostics: DiagnosticLog
@@ -340,8 +342,13 @@ class AgentMethods:
 
         with self._sessions.creating():
             # In the same step as the response is read: updates for the new session may follow it at once.
-            await self._driver.call(method, request, force=force, on_result=add)
+            await self._driver.call(method, request, force=force, on_result=add, on_late=self._close_unwanted)
         return created[0]
+
+    def _close_unwanted(self, response: Any) -> None:
+        """Close a session that the agent opened although its caller was cancelled meanwhile; nobody holds it."""
+        with suppress(AcpError):  # an agent that does not offer it, or that is gone by now, keeps or loses the session
+            self._driver.send("session/close", CloseSessionRequest(response.session_id), lambda _: None)
 
     async def _reopen(
         self,
@@ -390,10 +397,11 @@ class AgentMethods:
             self.diagnostics.add(note)
         await self._services.close_session(session.id)
 
+    @abstractmethod
     def _add_session(
         self, session_id: str, roots: Sequence[str], opening: Opening | None, *, is_fork: bool = False
     ) -> Session:
-        raise NotImplementedError
+        """Make a session that is open on this connection, and hand it the updates that came before it."""
 
     async def _forget_session(self, session_id: str) -> None:
         self._sessions.remove(session_id)

@@ -88,6 +88,7 @@ class Driver:
         force: bool = False,
         on_result: Callable[[Any], None] = lambda _: None,
         on_error: Callable[[AcpError], None] = lambda _: None,
+        on_late: Callable[[Any], None] = lambda _: None,
     ) -> Any:
         """Send a request and return its result. A cancelled call is withdrawn with ``$/cancel_request``.
 
@@ -97,15 +98,18 @@ class Driver:
             force: likewise.
             on_result: called with the result before any later message is looked at.
             on_error: likewise with what the call ends with instead; not called where it could not be sent.
+            on_late: called in place of both with a result that comes after the caller was cancelled.
 
         Raises:
             AcpError: as ``HostProtocol.request``, and whatever the call ends with.
         """
-        return await self._result_of(lambda done: self.send(method, params, done, force=force), on_result, on_error)
+        return await self._result_of(
+            lambda done: self.send(method, params, done, force=force), on_result, on_error, on_late
+        )
 
     async def initialize(self) -> Any:
         """Send ``initialize`` and return its result."""
-        return await self._result_of(self._send_initialize, lambda _: None, lambda _: None)
+        return await self._result_of(self._send_initialize, lambda _: None, lambda _: None, lambda _: None)
 
     def _send_initialize(self, done: Done) -> RequestId:
         request_id = self.protocol.initialize()
@@ -122,10 +126,11 @@ class Driver:
         start: Callable[[Done], RequestId],
         on_result: Callable[[Any], None],
         on_error: Callable[[AcpError], None],
+        on_late: Callable[[Any], None],
     ) -> Any:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         try:
-            request_id = start(lambda outcome: _settle(future, outcome, on_result, on_error))
+            request_id = start(lambda outcome: _settle(future, outcome, on_result, on_error, on_late))
         except TransportError:
             await self.transport.drain()  # raises it anew, with what is known by then about the end of the process
             raise
@@ -196,8 +201,11 @@ def _settle(
     outcome: Any,
     on_result: Callable[[Any], None],
     on_error: Callable[[AcpError], None],
+    on_late: Callable[[Any], None],
 ) -> None:
     if future.done():
+        if future.cancelled() and not isinstance(outcome, AcpError):
+            on_late(outcome)
         return
     failure: Exception | None = outcome if isinstance(outcome, AcpError) else None
     try:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 import logging
 import weakref
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from enum import StrEnum
@@ -365,7 +366,7 @@ def _queue_of(thread: Any) -> Dispatch:
     return relay.emit
 
 
-class Observable(Generic[S]):
+class Observable(ABC, Generic[S]):
     """State with immutable snapshots of type ``S``, written by reducers only.
 
     A subclass implements :meth:`_freeze` and calls :meth:`note` wherever it changes something. All but the end of a
@@ -480,8 +481,9 @@ class Observable(Generic[S]):
             one_kind = kind if section == self._section else ChangeKind.CHANGED
             self._whole.note(self._section, section if key is None else key, one_kind)
 
+    @abstractmethod
     def _freeze(self) -> S:
-        raise NotImplementedError
+        """Return the state as it is now; what did not change is the same object as before."""
 
     def _deliver(self) -> None:
         self._due = self._looked = False
