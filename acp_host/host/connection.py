@@ -31,7 +31,6 @@ from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, RequestHandler
 from acp_host.host.notices import NoticeRouter
 from acp_host.host.reminders import ReminderSettings
-from acp_host.host.scheduling import AsyncioScheduler, SystemClock
 from acp_host.host.services import ServiceHandlers, ServiceSet
 from acp_host.host.session import Opening, Session, SessionContext
 from acp_host.host.session_table import SessionTable
@@ -42,6 +41,7 @@ from acp_host.protocol.host_protocol import HostEvent, HostProtocol
 from acp_host.protocol.negotiation import Agreement, Registered, client_capabilities
 from acp_host.quirks import QUIRKS, Quirk, QuirkKind
 from acp_host.reminders import WireRung
+from acp_host.scheduling import AsyncioScheduler, SystemClock
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_preferences import NoticePreferences
 from acp_host.transports import Transport

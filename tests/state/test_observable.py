@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_host.errors import InvalidInput
-from acp_host.host.scheduling import AsyncioScheduler
+from acp_host.scheduling import AsyncioScheduler
 from acp_host.state.clock import ManualScheduler
 from acp_host.state.observable import Change, ChangeKind, ChangeSet, Observable
 

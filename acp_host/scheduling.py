@@ -41,21 +41,34 @@ class AsyncioScheduler:
     """A :class:`~acp_host.state.clock.Scheduler` on an event loop. A callback that raises keeps none from being called.
 
     Args:
-        loop: the loop on whose thread the state lives; the running one by default.
+        loop: the loop on whose thread the state lives. By default the running one; where none runs yet, the one that
+            runs when something is put off for the first time.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
-        self._loop = loop or asyncio.get_running_loop()
+        self._given = loop
+        if loop is None:
+            with contextlib.suppress(RuntimeError):
+                self._given = asyncio.get_running_loop()
         self._soon: deque[Callable[[], None]] = deque()
         self._scheduled = False
+
+    @property
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        if self._given is None:
+            self._given = asyncio.get_running_loop()
+        return self._given
 
     def soon(self, callback: Callable[[], None]) -> None:
         self._soon.append(callback)
         self._schedule()
 
     def soon_threadsafe(self, callback: Callable[[], None]) -> None:
+        if self._given is None:  # no loop has run yet, so there is nobody to hand it to before the first does
+            self._soon.append(callback)
+            return
         with contextlib.suppress(RuntimeError):  # the loop is closed: nothing is delivered any more
-            self._loop.call_soon_threadsafe(self.soon, callback)
+            self._given.call_soon_threadsafe(self.soon, callback)
 
     def later(self, seconds: float, callback: Callable[[], None]) -> Timer:
         return self._loop.call_later(seconds, callback)

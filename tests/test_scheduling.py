@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acp_host.host.scheduling import AsyncioScheduler, SystemClock
+from acp_host.scheduling import AsyncioScheduler, SystemClock
 
 
 async def ticks(number: int = 3) -> None:
@@ -147,9 +147,16 @@ def test_after_the_end_of_the_loop_nothing_runs_and_nothing_raises() -> None:
     scheduler.soon_threadsafe(lambda: pytest.fail("the loop is closed"))
 
 
-def test_it_belongs_to_the_running_loop() -> None:
-    with pytest.raises(RuntimeError):
-        AsyncioScheduler()
+def test_made_before_there_is_a_loop_it_belongs_to_the_one_that_runs_first() -> None:
+    scheduler, log = AsyncioScheduler(), []
+    scheduler.soon_threadsafe(lambda: log.append("early"))
+
+    async def use() -> None:
+        scheduler.soon(lambda: log.append("late"))
+        await ticks()
+
+    asyncio.run(use())
+    assert log == ["early", "late"]
 
 
 def test_the_clock_says_what_the_machine_says() -> None:
