@@ -1,5 +1,6 @@
 # Everything runs in .venv, which the targets set up themselves, on a fresh machine too.
-# Needed beforehand: Python 3.11 or newer, and Node.js with npm for the tests against npm peers. Nothing needs root.
+# Needed beforehand: Python 3.11 or newer, and Node.js with npm for the tests against npm peers. Nothing needs root but
+# `system-deps`, and nothing needs that: without bubblewrap, the sandbox is tested as far as it goes.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -53,7 +54,11 @@ bench: setup
 	$(BIN)/python -m tests.bench $(BENCH_ARGS)
 
 system-deps:
-	@echo "No system packages are needed, and nothing here needs root."
+	@if command -v bwrap >/dev/null; then echo "bubblewrap is installed"; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends bubblewrap >/dev/null \
+	    || echo "!!! bubblewrap CANNOT BE INSTALLED: agents in a sandbox are not tested !!!" >&2; \
+	else echo "!!! bubblewrap WAS NOT FOUND, and only root can install it: agents in a sandbox are not tested !!!" >&2; fi
 
 clean:
 	rm -rf $(VENV) .interop tests/npm/node_modules build dist

@@ -24,7 +24,7 @@ from acp_host.services.permissions import PermissionHandler, PermissionPolicy
 from acp_host.services.terminals import TerminalService
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_preferences import NoticePreferences
-from acp_host.transports import StdioTransport, StopTimeouts, Transport
+from acp_host.transports import Launcher, StdioTransport, StopTimeouts, Transport
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.initialize import Implementation
 
@@ -68,6 +68,8 @@ class connect:
             never run by one; or a :class:`~acp_host.transports.Transport`.
         cwd: working directory of the agent's process; ``None`` for this one's.
         env: variables added to this process's environment for the agent.
+        launcher: may change how the agent's process is launched, e.g. put it into a sandbox, see
+            :mod:`acp_host.sandbox`; only for a command.
         files: serve the session's files: ``True``, or a :class:`~acp_host.services.files.FileService`.
         terminals: run commands for the agent: ``True``, or a :class:`~acp_host.services.terminals.TerminalService`.
         permissions: answers permission requests: a :class:`~acp_host.services.permissions.PermissionPolicy` or a
@@ -106,6 +108,7 @@ class connect:
         *,
         cwd: str | Path | None = None,
         env: Mapping[str, str] | None = None,
+        launcher: Launcher | None = None,
         files: FileService | bool | None = None,
         terminals: TerminalService | bool | None = None,
         permissions: PermissionPolicy | PermissionHandler | None = None,
@@ -127,6 +130,9 @@ class connect:
     ) -> None:
         _check("cwd", cwd, str, Path, None)
         _check("env", env, Mapping, None)
+        _check("launcher", launcher, Callable, None)
+        if launcher is not None and isinstance(target, Transport):
+            raise InvalidInput("connect(launcher=…) is for a command: a Transport launches what it launches")
         _check("files", files, FileService, bool, None)
         _check("terminals", terminals, TerminalService, bool, None)
         _check("permissions", permissions, PermissionPolicy, Callable, None)
@@ -149,6 +155,7 @@ class connect:
         self._launch: dict[str, Any] = {
             "cwd": cwd,
             "env": env,
+            "launcher": launcher,
             "on_stderr": on_stderr,
             "timeouts": stop_timeouts,
             "records": process_records,

@@ -12,14 +12,14 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from attrs import frozen
 
 from acp_host.errors import InvalidInput, StartFailed
 from acp_host.transports import _windows
 
-__all__ = ["Launch"]
+__all__ = ["Launch", "Launcher", "relaunched"]
 
 _HINTS = {
     errno.ENOEXEC: "it is neither a program for this machine nor a script whose first line begins with #!",
@@ -152,6 +152,23 @@ class Launch:
         if os.path.dirname(program):
             return "there is no such file"
         return f"{program} is not on the PATH: is it installed?"
+
+
+Launcher = Callable[[Launch], Launch]
+"""Returns what is launched in place of its argument, e.g. the same command in a sandbox; it may look at the disk."""
+
+
+def relaunched(launch: Launch, launcher: Launcher) -> Launch:
+    """Return what ``launcher`` makes of ``launch``.
+
+    Raises:
+        StartFailed: it failed, or its result cannot be launched; nothing is to be launched then.
+    """
+    try:
+        made = launcher(launch)
+        return Launch.of(made.argv, made.cwd, made.env, made.inherit_env)
+    except Exception as error:
+        raise launch.failed(f"the launcher failed: {type(error).__name__}: {error}") from error
 
 
 def _path(item: os.PathLike[str]) -> str:

@@ -27,7 +27,7 @@ from attrs import frozen
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, TransportError
 from acp_host.transports._base import Receiver, Transport
-from acp_host.transports._launch import Launch
+from acp_host.transports._launch import Launch, Launcher, relaunched
 from acp_host.transports._process import AgentProcess, within
 from acp_host.transports.leftovers import end_leftovers, record
 from acp_host.transports.process_tree import ProcessTree, wait_until_gone
@@ -81,6 +81,8 @@ class StdioTransport(Transport):
         cwd: the agent's working directory; the current one by default.
         env: environment variables added over those inherited; ``None`` as a value takes a variable away.
         inherit_env: whether the host's environment is inherited at all.
+        launcher: called in a thread just before the start; what it returns is launched in place of all this, e.g. the
+            command in a sandbox, see :mod:`acp_host.sandbox`. Where it fails, nothing is started.
         timeouts: how long :meth:`close` waits at each step.
         on_stderr: called with each line of stderr as it comes, e.g. to show what a slow first start is doing. A line
             longer than 8192 characters comes in pieces.
@@ -100,6 +102,7 @@ class StdioTransport(Transport):
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str | None] | None = None,
         inherit_env: bool = True,
+        launcher: Launcher | None = None,
         timeouts: StopTimeouts | None = None,
         on_stderr: Callable[[str], None] | None = None,
         on_diagnostic: Callable[[Diagnostic], None] | None = None,
@@ -107,6 +110,7 @@ class StdioTransport(Transport):
     ) -> None:
         self._launch = Launch.of(argv, cwd, env, inherit_env)
         self.description = self._launch.description
+        self._launcher = launcher
         self._timeouts = timeouts or StopTimeouts()
         self._on_stderr = on_stderr
         self._on_diagnostic = on_diagnostic
@@ -167,6 +171,8 @@ class StdioTransport(Transport):
     async def _spawn(self) -> None:
         """Launch the process and take possession of it."""
         launch, process = self._launch, self._process
+        if self._launcher is not None:
+            launch = await asyncio.to_thread(relaunched, launch, self._launcher)
         if self._records is not None:
             await self._end_leftovers(self._records)
         self._tree = tree = ProcessTree()
