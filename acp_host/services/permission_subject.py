@@ -1,0 +1,297 @@
+"""What a permission is asked for, in one form whoever asks: :class:`PermissionSubject`.
+
+A subject is made of a permission request, of a file that the agent wants written, or of a command that it wants run.
+It owns which paths and which command such a request names; what is decided about them is the policy's work.
+
+A request names paths in its locations, in its diffs, and in ``rawInput``, whose shape is the agent's own: there,
+members with a name such as ``file_path`` or ``cwd`` count, and any other string that is an absolute path, but not the
+text that a tool writes. A command is what ``rawInput`` has as ``command``, ``cmd`` and the like. All of it is the
+agent's word.
+
+Cost: every path is looked up on the disk, to find where links lead; call these functions in a thread.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+from urllib.parse import unquote, urlsplit
+
+from attrs import frozen
+
+from acp_host.services.command_line import command_line, paths_in
+from acp_host.wire.files import WriteTextFileRequest
+from acp_host.wire.permission import RequestPermissionRequest
+from acp_host.wire.terminals import CreateTerminalRequest
+from acp_host.wire.tool_calls import Diff, ToolKind
+
+__all__ = [
+    "DescribedCall",
+    "PermissionSubject",
+    "real_path",
+    "subject_of_command",
+    "subject_of_request",
+    "subject_of_write",
+]
+
+MAX_PATHS = 1_000
+"""Most paths that a subject takes from one request; one that names more cannot be read."""
+_MAX_VALUES = 20_000
+_MAX_DEPTH = 32
+_MAX_PATH_LENGTH = 4_096
+
+_PATH_KEYS = frozenset(
+    [
+        "path",
+        "paths",
+        "filepath",
+        "filepaths",
+        "file",
+        "files",
+        "filename",
+        "abspath",
+        "absolutepath",
+        "notebookpath",
+        "cwd",
+        "workdir",
+        "workingdir",
+        "workingdirectory",
+        "directory",
+        "dir",
+        "folder",
+        "parentdir",
+        "root",
+        "source",
+        "src",
+        "from",
+        "destination",
+        "dest",
+        "dst",
+        "to",
+        "target",
+        "oldpath",
+        "newpath",
+        "uri",
+    ]
+)
+_TEXT_KEYS = frozenset(
+    [
+        "content",
+        "contents",
+        "text",
+        "newtext",
+        "oldtext",
+        "newstring",
+        "oldstring",
+        "newstr",
+        "oldstr",
+        "diff",
+        "patch",
+        "prompt",
+        "description",
+        "message",
+        "newsource",
+        "replacement",
+    ]
+)
+_COMMAND_KEYS = frozenset(["command", "cmd", "commandline", "bashcommand", "shellcommand", "script"])
+
+
+@frozen(kw_only=True)
+class PermissionSubject:
+    """What somebody is to decide about.
+
+    Attributes:
+        agent: name of the agent.
+        session_id: the agent's id of the session.
+        kind: one of :class:`~acp_host.wire.tool_calls.ToolKind` or another word; ``None`` if the agent names none.
+        title: what the agent calls it; empty if it says nothing.
+        paths: where the paths that it names really are: absolute, normalised, links resolved.
+        named_paths: the same paths as they were named, absolute and normalised, links as they are.
+        command: the command that it names, as one line; ``None`` if it names none.
+        cwd: the session's working directory, absolute.
+        env: names of the variables that it sets for the command.
+        readable: whether all of it could be read; no rule on paths or commands allows what could not.
+    """
+
+    agent: str
+    session_id: str
+    kind: str | None
+    title: str = ""
+    paths: tuple[str, ...] = ()
+    named_paths: tuple[str, ...] = ()
+    command: str | None = None
+    cwd: str
+    env: tuple[str, ...] = ()
+    readable: bool = True
+
+
+class DescribedCall(Protocol):
+    """What is known of a tool call: a wire type, or an entry of the transcript."""
+
+    @property
+    def kind(self) -> Any: ...
+    @property
+    def title(self) -> Any: ...
+    @property
+    def content(self) -> Any: ...
+    @property
+    def locations(self) -> Any: ...
+    @property
+    def raw_input(self) -> Any: ...
+
+
+def subject_of_request(
+    request: RequestPermissionRequest, *, agent: str, cwd: str, known: DescribedCall | None = None
+) -> PermissionSubject:
+    """Return what a permission request is about.
+
+    Args:
+        request: the agent's request.
+        agent: name of the agent.
+        cwd: working directory of its session, absolute.
+        known: what the agent has said of the tool call, where that is more than the request repeats.
+    """
+    calls: list[DescribedCall] = [request.tool_call, *([known] if known is not None else [])]
+    kind = next((call.kind for call in calls if call.kind), None)
+    title = next((call.title for call in calls if call.title), "")
+    named = _Named()
+    for call in calls:
+        named.take_call(call)
+    return _subject(named, agent=agent, session_id=request.session_id, kind=kind, title=title, cwd=cwd)
+
+
+def subject_of_write(request: WriteTextFileRequest, *, agent: str, cwd: str) -> PermissionSubject:
+    """Return what ``fs/write_text_file`` is about; arguments as for :func:`subject_of_request`."""
+    named = _Named()
+    named.take_path(request.path)
+    kind, title = ToolKind.EDIT, f"Write {request.path}"
+    return _subject(named, agent=agent, session_id=request.session_id, kind=kind, title=title, cwd=cwd)
+
+
+def subject_of_command(request: CreateTerminalRequest, *, agent: str, cwd: str) -> PermissionSubject:
+    """Return what ``terminal/create`` is about; arguments as for :func:`subject_of_request`.
+
+    Its paths are the directory that the command starts in, and what the command line names.
+    """
+    named = _Named()
+    named.take_path(request.cwd or cwd)
+    named.take_command(command_line(request.command, request.args or ()))
+    env = tuple(variable.name for variable in request.env or ())
+    kind, title = ToolKind.EXECUTE, named.command or ""
+    return _subject(named, agent=agent, session_id=request.session_id, kind=kind, title=title, cwd=cwd, env=env)
+
+
+def real_path(path: str, cwd: str) -> tuple[str, str]:
+    """Return a path as it is named, absolute and normalised, and where it really is.
+
+    Raises:
+        ValueError: no file can have this path.
+    """
+    if path.startswith("file:"):
+        path = unquote(urlsplit(path).path)
+    named = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
+    # Not of the normalised one: `link/..` is where the link leads to, not where it stands.
+    return named, os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
+
+
+def _subject(named: _Named, *, cwd: str, kind: Any, **fields: Any) -> PermissionSubject:
+    paths, readable = [], named.readable
+    for path in named.paths:
+        try:
+            paths.append(real_path(path, cwd))
+        except (ValueError, OSError):
+            readable = False
+    return PermissionSubject(
+        kind=None if kind is None else str(kind),
+        paths=tuple(dict.fromkeys(real for _, real in paths)),
+        named_paths=tuple(dict.fromkeys(name for name, _ in paths)),
+        command=named.command,
+        cwd=cwd,
+        readable=readable,
+        **fields,
+    )
+
+
+class _Named:
+    """Collects the paths and commands that a request names."""
+
+    def __init__(self) -> None:
+        self.paths: dict[str, None] = {}
+        self.readable = True
+        self._commands: dict[str, None] = {}
+        self._values = 0
+
+    @property
+    def command(self) -> str | None:
+        """The command; several different ones are lines of one, which no simple rule allows."""
+        return "\n".join(self._commands) if self._commands else None
+
+    def take_call(self, call: DescribedCall) -> None:
+        for location in call.locations or ():
+            self.take_path(location.path)
+        for item in call.content or ():
+            if isinstance(item, Diff):
+                self.take_path(item.path)
+        raw = call.raw_input
+        if isinstance(raw, Mapping):
+            self._take_object(raw, 0)
+        elif isinstance(raw, str | list | tuple):
+            self._take_value("", raw, 0)
+
+    def take_path(self, path: str) -> None:
+        if len(self.paths) >= MAX_PATHS or len(path) > _MAX_PATH_LENGTH:
+            self.readable = False
+        elif path:
+            self.paths[path] = None
+
+    def take_command(self, line: str) -> None:
+        self._commands[line] = None
+        for path in paths_in(line):
+            self.take_path(path)
+
+    def _take_object(self, members: Mapping[str, Any], depth: int) -> None:
+        for key, value in members.items():
+            name = re.sub(r"[^a-z]", "", key.lower())
+            if name in _COMMAND_KEYS and self._take_command_of(members, value):
+                continue
+            self._take_value(name, value, depth)
+
+    def _take_command_of(self, members: Mapping[str, Any], value: Any) -> bool:
+        if isinstance(value, str):
+            args = members.get("args", ())
+            self.take_command(command_line(value, args if _is_words(args) else ()))
+            return True
+        if _is_words(value) and value:
+            self.take_command(command_line(value[0], value[1:]))
+            return True
+        return False
+
+    def _take_value(self, name: str, value: Any, depth: int) -> None:
+        self._values += 1
+        if self._values > _MAX_VALUES or depth > _MAX_DEPTH:
+            self.readable = False
+        elif isinstance(value, str):
+            if name in _PATH_KEYS or (name not in _TEXT_KEYS and _is_absolute(value)):
+                self.take_path(value)
+        elif isinstance(value, Mapping):
+            self._take_object(value, depth + 1)
+        elif isinstance(value, Sequence):
+            for item in _bounded(value):
+                self._take_value(name, item, depth + 1)
+
+
+def _bounded(values: Sequence[Any]) -> Iterator[Any]:
+    return iter(values[: _MAX_VALUES + 1])
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
+
+
+def _is_absolute(text: str) -> bool:
+    if "\n" in text or len(text) > _MAX_PATH_LENGTH:
+        return False
+    return os.path.isabs(text) or text.startswith(("~/", "file:"))

@@ -1,0 +1,121 @@
+"""Which paths and which command a request names, in whatever shape an agent puts them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_host.services.permission_subject import (
+    MAX_PATHS,
+    PermissionSubject,
+    subject_of_command,
+    subject_of_request,
+    subject_of_write,
+)
+from acp_host.wire.files import WriteTextFileRequest
+from acp_host.wire.permission import RequestPermissionRequest
+from acp_host.wire.terminals import CreateTerminalRequest, EnvVariable
+from acp_host.wire.tool_calls import Diff, ToolCall, ToolCallLocation, ToolCallUpdate
+
+
+@pytest.fixture
+def cwd(tmp_path: Path) -> str:
+    return str(tmp_path.resolve())
+
+
+def of(cwd: str, known: Any = None, **call: Any) -> PermissionSubject:
+    update = ToolCallUpdate(tool_call_id="t", **call)
+    request = RequestPermissionRequest(session_id="s", tool_call=update, options=())
+    return subject_of_request(request, agent="a", cwd=cwd, known=known)
+
+
+@pytest.mark.parametrize(
+    ("raw", "paths"),
+    [
+        ({"file_path": "a.txt"}, ["a.txt"]),
+        ({"filePath": "a.txt"}, ["a.txt"]),
+        ({"filepath": "a.txt", "parentDir": "sub"}, ["a.txt", "sub"]),
+        ({"notebook_path": "n.ipynb"}, ["n.ipynb"]),
+        ({"abs_path": "{cwd}/a"}, ["a"]),
+        ({"anything": "{cwd}/a"}, ["a"]),
+        ({"edits": [{"path": "a"}, {"path": "b"}]}, ["a", "b"]),
+        ({"paths": ["a", "b"]}, ["a", "b"]),
+        ({"uri": "file://{cwd}/with%20blank"}, ["with blank"]),
+        ({"path": "sub/../a"}, ["a"]),
+        ({"path": "../out"}, ["../out"]),
+        ({"content": "/* a comment */", "new_string": "/usr"}, []),
+        ({"note": "/not a path\nbut text"}, []),
+        (["{cwd}/a"], ["a"]),
+        ("{cwd}/a", ["a"]),
+        ({"path": 7, "file": None, "ok": True}, []),
+    ],
+)
+def test_paths_in_what_a_tool_was_given(cwd: str, raw: Any, paths: list[str]) -> None:
+    def here(value: Any) -> Any:
+        if isinstance(value, str):
+            return value.replace("{cwd}", cwd)
+        if isinstance(value, dict):
+            return {key: here(item) for key, item in value.items()}
+        return [here(item) for item in value] if isinstance(value, list) else value
+
+    subject = of(cwd, raw_input=here(raw))
+    assert subject.paths == tuple(str((Path(cwd) / path).resolve()) for path in paths)
+    assert subject.readable
+
+
+@pytest.mark.parametrize(
+    ("raw", "command"),
+    [
+        ({"command": "ls -l"}, "ls -l"),
+        ({"cmd": "ls"}, "ls"),
+        ({"command": ["bash", "-lc", "ls | wc"]}, "ls | wc"),
+        ({"command": "git", "args": ["status"]}, "git status"),
+        ({"command": "a", "script": "b"}, "a\nb"),
+        ({"command": []}, None),
+        ({"input": {"command": "ls"}}, "ls"),
+    ],
+)
+def test_the_command_in_what_a_tool_was_given(cwd: str, raw: Any, command: str | None) -> None:
+    assert of(cwd, raw_input=raw).command == command
+
+
+def test_locations_diffs_and_what_is_known_of_the_call_count_too(cwd: str) -> None:
+    known = ToolCall("t", "Edit it", kind="edit", locations=(ToolCallLocation("one"),))
+    subject = of(cwd, known, content=(Diff("two", "x"),), raw_input={"path": "three"})
+    assert subject.named_paths == tuple(f"{cwd}/{name}" for name in ("two", "three", "one"))
+    assert (subject.kind, subject.title) == ("edit", "Edit it")
+    assert of(cwd, known, kind="execute", title="Mine").kind == "execute"
+
+
+def test_a_link_is_followed_and_its_name_is_kept(cwd: str, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "out").symlink_to("/etc")
+    subject = of(cwd, locations=(ToolCallLocation("src/out/passwd"), ToolCallLocation("src/out/../x")))
+    assert subject.paths == ("/etc/passwd", "/x")
+    assert subject.named_paths == (f"{cwd}/src/out/passwd", f"{cwd}/src/x")
+
+
+def test_what_cannot_be_read_is_said_to_be_so(cwd: str) -> None:
+    deep: Any = "x"
+    for _ in range(100):
+        deep = [deep]
+    unreadable: list[Any] = [{"path": "a\0b"}, {"paths": [str(number) for number in range(MAX_PATHS + 1)]}, {"a": deep}]
+    for raw in [*unreadable, {"path": "x" * 5_000}]:
+        assert not of(cwd, raw_input=raw).readable
+    assert len(of(cwd, raw_input={"paths": ["x"] * 30_000}).paths) == 1
+
+
+def test_a_file_to_write(cwd: str) -> None:
+    subject = subject_of_write(WriteTextFileRequest("s", f"{cwd}/a", "secret"), agent="a", cwd=cwd)
+    assert (subject.kind, subject.paths, subject.command) == ("edit", (f"{cwd}/a",), None)
+    assert "secret" not in repr(subject)
+
+
+def test_a_command_to_run(cwd: str) -> None:
+    request = CreateTerminalRequest("s", "cat", args=("/etc/passwd",), env=(EnvVariable("TOKEN", "hidden"),))
+    subject = subject_of_command(request, agent="a", cwd=cwd)
+    assert (subject.kind, subject.command, subject.env) == ("execute", "cat /etc/passwd", ("TOKEN",))
+    assert subject.paths == (cwd, "/etc/passwd")
+    assert "hidden" not in repr(subject)
