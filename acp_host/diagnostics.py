@@ -1,8 +1,8 @@
 """What was dropped, repaired or unexpected, as data: :class:`Diagnostic`.
 
 A fault of the agent that a session survives never raises; it becomes one of these. Each is small: of a text in it, on
-which an agent may have a say, at most :data:`MAX_DATA` characters are kept. This is a leaf module: every layer may use
-it.
+which an agent may have a say, at most :data:`MAX_DATA` characters are kept, and what looks like a secret is hidden.
+This is a leaf module: every layer may use it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from enum import StrEnum
 from typing import Any
 
 from attrs import evolve, field, frozen
+
+from acp_host.redaction import redact, redact_text
 
 __all__ = ["MAX_DATA", "Diagnostic", "DiagnosticKind", "Throttle", "excerpt", "throttled"]
 
@@ -28,6 +30,10 @@ def excerpt(raw: bytes | str) -> str:
 
 def _bounded(text: str | None) -> str | None:
     return text if text is None else excerpt(text)
+
+
+def _shown(text: str) -> str:
+    return redact_text(excerpt(text))
 
 
 class DiagnosticKind(StrEnum):
@@ -69,16 +75,16 @@ class Diagnostic:
         path: JSON path of the value in the message, rooted at ``$``; ``None`` where there is none.
         method: wire method of the message, if known.
         session_id: the session it belongs to, if known.
-        data: excerpt of the input, at most :data:`MAX_DATA` characters when it is text.
+        data: excerpt of the input, at most :data:`MAX_DATA` characters when it is text, without secrets.
         count: how many equal occurrences this value stands for, at least 1.
     """
 
     kind: DiagnosticKind
-    message: str = field(converter=excerpt)
+    message: str = field(converter=_shown)
     path: str | None = field(default=None, converter=_bounded)
     method: str | None = field(default=None, converter=_bounded)
     session_id: str | None = field(default=None, converter=_bounded)
-    data: Any = None
+    data: Any = field(default=None, converter=redact)
     count: int = 1
 
 

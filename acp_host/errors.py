@@ -31,12 +31,15 @@
 
 ``LocalError`` is the caller's fault and leaves the connection usable. ``PeerError`` and ``TransportError`` name what
 happened, to what, and what to do. Faults of an agent that a session survives are not exceptions but
-:class:`acp_host.diagnostics.Diagnostic` values.
+:class:`acp_host.diagnostics.Diagnostic` values. What an agent said is in the text of an error without what looks like a
+secret in it (:mod:`acp_host.redaction`); attributes such as ``data`` are as sent.
 """
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
+
+from acp_host.redaction import redact_text
 
 __all__ = [
     "AcpError",
@@ -66,6 +69,10 @@ __all__ = [
     "TransportError",
     "UnsupportedVersion",
 ]
+
+
+_LONGEST_SHOWN = 16_384
+"""Characters of an agent's message that the text of an error has at most."""
 
 
 class AcpError(Exception):
@@ -161,7 +168,8 @@ class TransportError(AcpError):
     """
 
     def __init__(self, message: str, *, exit_status: int | None = None, stderr_tail: str = "") -> None:
-        super().__init__(message if not stderr_tail else f"{message}\n--- end of the agent's stderr ---\n{stderr_tail}")
+        whole = message if not stderr_tail else f"{message}\n--- end of the agent's stderr ---\n{stderr_tail}"
+        super().__init__(redact_text(whole))
         self.exit_status = exit_status
         self.stderr_tail = stderr_tail
 
@@ -203,7 +211,8 @@ class RequestFailed(AcpError):
         self.message = message
         self.data = data
         self.method = method
-        super().__init__(f"{method or 'the request'} failed with {self.code}: {message}")
+        shown = message if len(message) <= _LONGEST_SHOWN else f"{message[:_LONGEST_SHOWN]}…"
+        super().__init__(f"{method or 'the request'} failed with {self.code}: {redact_text(shown)}")
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from attrs import frozen
+from attrs import field, frozen
 
 from acp_host.errors import InvalidInput, StartFailed
 from acp_host.transports import _windows
@@ -44,7 +44,7 @@ class Launch:
 
     argv: tuple[str, ...]
     cwd: str | None
-    env: Mapping[str, str | None]
+    env: Mapping[str, str | None] = field(repr=False)
     inherit_env: bool
 
     @staticmethod
@@ -65,12 +65,14 @@ class Launch:
         if not items or not items[0]:
             raise InvalidInput("argv must begin with a program")
         variables = dict(env or {})
-        for item in (*items, *variables, *(value for value in variables.values() if value is not None)):
+        for item in (*items, *variables):
             if not isinstance(item, str) or "\0" in item:
                 raise InvalidInput(f"argv and env must hold text without NUL, not {item!r}")
-        for name in variables:
+        for name, value in variables.items():
             if not name or "=" in name:
                 raise InvalidInput(f"{name!r} cannot be the name of an environment variable")
+            if value is not None and (not isinstance(value, str) or "\0" in value):  # it may be a secret: not shown
+                raise InvalidInput(f"the environment variable {name} must hold text without NUL")
         return Launch(items, None if cwd is None else os.fspath(cwd), variables, inherit_env)
 
     @property

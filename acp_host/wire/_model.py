@@ -111,6 +111,7 @@ def wire_field(
     skip_invalid_items: bool = False,
     default_on_null: bool = False,
     name: str | None = None,
+    secret: bool = False,
 ) -> Any:
     """Declare an attribute with the schema's tolerance annotations.
 
@@ -121,6 +122,7 @@ def wire_field(
         skip_invalid_items: ``x-deserialize-skip-invalid-items``: invalid items of the array are left out.
         default_on_null: ``x-deserialize-default-on-null``: ``null`` means the default.
         name: the wire name, where it is not the camelCase form of the attribute.
+        secret: the value may be one; it is left out of the ``repr``.
     """
     metadata = {
         "default_on_error": default_on_error,
@@ -128,7 +130,7 @@ def wire_field(
         "default_on_null": default_on_null,
         "name": name,
     }
-    return attrs.field(default=default, metadata=metadata)
+    return attrs.field(default=default, metadata=metadata, repr=not secret)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(wire_field, attrs.field))

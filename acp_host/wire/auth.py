@@ -57,7 +57,7 @@ class AuthMethodTerminal(Model):
     name: str
     description: str | None | Unset = wire_field(default=UNSET, default_on_error=True)
     args: tuple[str, ...] | Unset = wire_field(default=UNSET, default_on_null=True)
-    env: Mapping[str, str] | Unset = wire_field(default=UNSET, default_on_null=True)
+    env: Mapping[str, str] | Unset = wire_field(default=UNSET, default_on_null=True, secret=True)
     meta: JsonObject | None | Unset = wire_field(default=UNSET, default_on_error=True)
 
 

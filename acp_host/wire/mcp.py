@@ -34,7 +34,7 @@ class HttpHeader(Model):
     """A header to send with every request to the server."""
 
     name: str
-    value: str
+    value: str = wire_field(secret=True)
     meta: JsonObject | None | Unset = wire_field(default=UNSET, default_on_error=True)
 
 

@@ -93,7 +93,7 @@ class SetProviderRequest(Model):
     provider_id: ProviderId
     api_type: LlmProtocol | str
     base_url: str
-    headers: Mapping[str, str] | Unset = wire_field(default=UNSET)
+    headers: Mapping[str, str] | Unset = wire_field(default=UNSET, secret=True)
     meta: JsonObject | None | Unset = wire_field(default=UNSET, default_on_error=True)
 
 

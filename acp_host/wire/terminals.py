@@ -32,7 +32,7 @@ class EnvVariable(Model):
     """A variable to set in the environment of a process."""
 
     name: str
-    value: str
+    value: str = wire_field(secret=True)
     meta: JsonObject | None | Unset = wire_field(default=UNSET, default_on_error=True)
 
 

@@ -1,0 +1,132 @@
+"""Keeps secrets out of what people, logs and errors show: :func:`redact`, :func:`redact_text`, :class:`Redactor`.
+
+A value is taken for a secret because of its name (``apiKey``, ``GITHUB_TOKEN``, ``Authorization``), because of where it
+stands (the values of ``env`` and ``headers``), because it looks like one (``sk-…``, ``Bearer …``, a password in a URL),
+or because the host was told it. This is a leaf module: every layer may use it. It guards what is shown, and nothing of
+what is sent; that it finds every secret cannot be promised.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+__all__ = ["HIDDEN", "Redactor", "is_secret_name", "redact", "redact_text"]
+
+HIDDEN = "[redacted]"
+"""What stands in the place of a secret."""
+
+_SHORTEST = 4
+"""Characters that a value told to a :class:`Redactor` has at least; shorter ones would be found everywhere."""
+_DEEPEST = 64
+
+_SECRET_ENDS = (
+    "accesskey",
+    "apikey",
+    "authorization",
+    "cookie",
+    "credential",
+    "credentials",
+    "passphrase",
+    "passwd",
+    "password",
+    "privatekey",
+    "secret",
+    "secretkey",
+    "token",
+)
+_KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_(?:KEY|PAT)")
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9]")
+_CONTAINERS = frozenset({"env", "environment", "headers"})
+
+_BY_LOOKS = re.compile(
+    r"(?P<scheme>\bbearer\s+)(?=\S*\d)[\w.~+/=-]{8,}"
+    r"|(?<![\w-])(?:[srp]k-|gh[opsu]_|github_pat_|glpat-|xox[abprs]-|hf_|AKIA|AIza)[\w-]{8,}"
+    r"|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*",
+    re.IGNORECASE,
+)
+_USER_IN_URL = re.compile(r"(?<=://)[^\s/?#@]{1,500}:[^\s/?#@]{1,500}(?=@)")
+_ASSIGNED = re.compile(
+    r"""(?P<head>(?<![\w.-])(?P<name>[\w.-]{1,200})(?:\\*["'])?\s{0,8}(?P<sign>[:=])\s{0,8})"""
+    r"""(?P<value>\\*"[^"\\]{0,10000}|\\*'[^'\\]{0,10000}|(?:(?:bearer|basic)\s+)?[^\s"',;&\])}]+)""",
+    re.IGNORECASE,
+)
+_NAMED_VALUE = re.compile(
+    r"""(?P<head>\\*"name\\*"\s{0,8}:\s{0,8}\\*"[^"\\]{0,500}\\*"\s{0,8},\s{0,8}\\*"value\\*"\s{0,8}:\s{0,8}\\*")"""
+    r"""[^"\\]*""",
+)
+
+
+def is_secret_name(name: str) -> bool:
+    """Tell whether what has this name is a secret: a JSON member, a header or an environment variable."""
+    return bool(_KEY_VARIABLE.fullmatch(name)) or _NOT_IN_NAMES.sub("", name.lower()).endswith(_SECRET_ENDS)
+
+
+def redact(value: Any) -> Any:
+    """Return JSON with its secrets replaced by :data:`HIDDEN`; values of other types come back as they are."""
+    return _redact(value, _DEEPEST)
+
+
+def redact_text(text: str) -> str:
+    """Return text with its secrets replaced by :data:`HIDDEN`. Costs about a millisecond for each 100 kB."""
+    text = _USER_IN_URL.sub(HIDDEN, text)
+    text = _NAMED_VALUE.sub(rf"\g<head>{HIDDEN}", text)
+    text = _ASSIGNED.sub(_hide_assigned, text)
+    return _BY_LOOKS.sub(lambda match: f"{match['scheme'] or ''}{HIDDEN}", text)
+
+
+class Redactor:
+    """Hides the secrets that it was told, wherever they turn up, besides those that :func:`redact_text` finds."""
+
+    def __init__(self) -> None:
+        self._secrets: list[str] = []
+
+    def __repr__(self) -> str:
+        return f"Redactor({len(self._secrets)} secrets)"
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """Learn secrets; those of fewer than four characters are left out, since they are found everywhere."""
+        known = {*self._secrets}
+        for secret in secrets:
+            if len(secret) >= _SHORTEST:
+                known |= {secret, json.dumps(secret)[1:-1]}
+        self._secrets = sorted(known, key=len, reverse=True)
+
+    def text(self, text: str) -> str:
+        """Return text without secrets."""
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        return redact_text(text)
+
+
+def _redact(value: Any, depth: int) -> Any:
+    if not depth:
+        return HIDDEN
+    if isinstance(value, str):
+        return redact_text(value)
+    if isinstance(value, Mapping):
+        return {key: _member(key, item, value, depth - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)([_redact(item, depth - 1) for item in value]) if type(value) in (list, tuple) else value
+    return value
+
+
+def _member(key: Any, item: Any, parent: Mapping[Any, Any], depth: int) -> Any:
+    name = key if isinstance(key, str) else ""
+    if isinstance(item, str) and (is_secret_name(name) or (name == "value" and isinstance(parent.get("name"), str))):
+        return HIDDEN
+    if name in _CONTAINERS and isinstance(item, Mapping):
+        return dict.fromkeys(item, HIDDEN)
+    return _redact(item, depth)
+
+
+def _hide_assigned(match: re.Match[str]) -> str:
+    if not is_secret_name(match["name"]):
+        return match[0]
+    value = match["value"]
+    if match["sign"] == ":" and value[0] not in "\\\"'" and len(value) < 16 and not any(map(str.isdigit, value)):
+        return match[0]  # prose: "unexpected token: end of line"
+    opening = value[: len(value) - len(value.lstrip("\\\"'"))]
+    return f"{match['head']}{opening}{HIDDEN}"

@@ -1,0 +1,122 @@
+"""Secrets are hidden wherever something is shown, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import acp_host
+from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.errors import RequestFailed, StartFailed
+from acp_host.redaction import HIDDEN, Redactor, redact, redact_text
+from acp_host.transports import StdioTransport
+from acp_host.wire.mcp import HttpHeader
+from acp_host.wire.providers import SetProviderRequest
+from acp_host.wire.terminals import EnvVariable
+
+SECRET = "hunter2-hunter2"
+
+SHOWN = [
+    "the key is sk-abcdef123456",
+    "Authorization: Bearer abcdef123456",
+    'Authorization="Basic aHVudGVyMg=="',
+    '{"apiKey": "hunter2"}',
+    '{"x": "{\\"password\\":\\"hunter2\\"}"}',
+    "GITHUB_TOKEN=ghs_hunter2hunter2 node agent.js",
+    "https://me:hunter2@example.org/v1",
+    '{"env": [{"name": "PLAIN", "value": "hunter2"}]}',
+    "clientSecret: 'hunter2'",
+    "FAKE_KEY=hunter2",
+    "eyJhbGciOi1234.eyJzdWIiOiIx.c2lnbmF0dXJl",
+]
+
+
+@pytest.mark.parametrize("text", SHOWN)
+def test_a_secret_in_a_text_is_hidden(text: str) -> None:
+    shown = redact_text(text)
+    assert HIDDEN in shown
+    assert not any(piece in shown for piece in ("hunter2", "abcdef", "aHVudGVyMg", "eyJ"))
+    assert redact_text(shown).count(HIDDEN) >= 1, "what is hidden stays hidden"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "used 1234 tokens of 5000",
+        "unexpected token: end of line",
+        '{"totalTokens": 12, "sessionId": "s-1", "method": "session/new"}',
+        "https://example.org:8080/path?q=a@b",
+        "the session key is missing",
+        "author: me",
+    ],
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert redact_text(text) == text
+
+
+def test_json_is_redacted_by_name_and_place() -> None:
+    given = {
+        "apiKey": SECRET,
+        "headers": [{"name": "X-Plain", "value": SECRET}],
+        "env": {"PLAIN": SECRET},
+        "usage": {"totalTokens": 7},
+        "nested": [{"Authorization": SECRET}, "Bearer abcdef123456"],
+        "sessionId": "s-1",
+    }
+    shown = redact(given)
+    assert SECRET not in json.dumps(shown)
+    assert "abcdef" not in json.dumps(shown)
+    assert (shown["usage"], shown["sessionId"]) == ({"totalTokens": 7}, "s-1")
+    assert given["apiKey"] == SECRET, "what was given is left alone"
+
+
+def test_depth_is_bounded() -> None:
+    value: object = SECRET
+    for _ in range(10_000):
+        value = {"a": value}
+    assert SECRET not in repr(redact(value))
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner)))
+def test_json_without_members_keeps_its_shape(value: object) -> None:
+    shown = redact(value)
+    assert type(shown) is type(value)
+    if isinstance(value, list):
+        assert len(shown) == len(value)
+
+
+def test_a_redactor_hides_what_it_was_told() -> None:
+    redactor = Redactor()
+    redactor.add(["swordfish", 'quo"ted', "abc"])
+    assert redactor.text("it is swordfish, abc") == f"it is {HIDDEN}, abc"
+    assert "quo" not in redactor.text(json.dumps({"said": 'quo"ted'}))
+    assert "swordfish" not in repr(redactor)
+
+
+def test_diagnostics_and_errors_show_no_secret() -> None:
+    note = Diagnostic(DiagnosticKind.NOISE, f"password={SECRET}", data={"token": SECRET})
+    assert SECRET not in repr(note)
+    error = RequestFailed.from_code(-32603, f"bad api_key={SECRET}", {"headers": {"X": SECRET}}, "session/new")
+    assert SECRET not in str(error) + repr(error)
+    assert error.data == {"headers": {"X": SECRET}}, "for the program, it is as sent"
+    assert SECRET not in str(StartFailed("no", stderr_tail=f"OPENAI_API_KEY={SECRET}"))
+
+
+def test_wire_types_show_no_secret() -> None:
+    shown = [
+        EnvVariable("A", SECRET),
+        HttpHeader("X", SECRET),
+        SetProviderRequest("main", "openai", "http://x", headers={"X": SECRET}),
+    ]
+    assert SECRET not in repr(shown)
+
+
+def test_what_is_launched_shows_no_environment() -> None:
+    transport = StdioTransport(["agent"], env={"PLAIN": SECRET})
+    assert SECRET not in repr(transport._launch) + transport.description
+    with pytest.raises(acp_host.InvalidInput) as wrong:
+        StdioTransport(["agent"], env={"PLAIN": f"{SECRET}\0"})
+    assert SECRET not in str(wrong.value)
