@@ -21,6 +21,7 @@ HIDDEN = "[redacted]"
 _SHORTEST = 4
 """Characters that a value told to a :class:`Redactor` has at least; shorter ones would be found everywhere."""
 _DEEPEST = 64
+_TOO_DEEP = "[nested too deeply to be shown]"
 
 _SECRET_ENDS = (
     "accesskey",
@@ -103,7 +104,7 @@ class Redactor:
 
 def _redact(value: Any, depth: int) -> Any:
     if not depth:
-        return HIDDEN
+        return _TOO_DEEP
     if isinstance(value, str):
         return redact_text(value)
     if isinstance(value, Mapping):
