@@ -13,6 +13,7 @@ from rich.text import Text
 from acp_host.cli.printer import Printer, plain
 from acp_host.errors import RequestFailed
 from acp_host.services.files import FileService
+from acp_host.services.terminal_runner import TerminalCommand
 from acp_host.services.terminals import TerminalProcess, TerminalService
 from acp_host.wire._model import UNSET
 from acp_host.wire.files import (
@@ -78,9 +79,11 @@ class ShownTerminals(TerminalService):
         self._printer = printer
         self._untold: dict[str, TerminalProcess] = {}
 
-    async def create(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
+    async def create(
+        self, request: CreateTerminalRequest, command: TerminalCommand | None = None
+    ) -> CreateTerminalResponse:
         try:
-            response = await super().create(request)
+            response = await super().create(request, command)
         except RequestFailed as error:
             self._printer.line("command", plain(f"did not start {request.command}: {error.message}", "yellow"))
             raise

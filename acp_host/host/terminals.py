@@ -7,14 +7,10 @@ from collections.abc import Callable
 from acp_host.services.terminals import TerminalProcess
 from acp_host.state import events
 from acp_host.state.clock import Scheduler
-from acp_host.state.display import one_line
 from acp_host.wire._model import UNSET
 from acp_host.wire.terminals import TerminalExitStatus
 
 __all__ = ["TerminalFeed"]
-
-_MAX_COMMAND = 2_000
-"""Longest command line that is shown, in characters."""
 
 
 class TerminalFeed:
@@ -55,7 +51,7 @@ def _report(terminal: TerminalProcess, printed: str) -> events.TerminalReported:
     status = terminal.exit_status or TerminalExitStatus()
     return events.TerminalReported(
         terminal.terminal_id,
-        one_line(terminal.command_line, _MAX_COMMAND),
+        terminal.shown_line,
         via_shell=terminal.via_shell,
         printed=printed,
         ended=terminal.exit_status is not None,

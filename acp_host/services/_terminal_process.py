@@ -1,42 +1,47 @@
-"""One command that runs for an agent: :class:`TerminalProcess`.
+"""One command that runs for an agent, as the host and its views see it: :class:`TerminalProcess`.
 
-Owns the process from its launch to its end: its merged output, its exit status, and that it and all it started are gone
-when it is released. Which command runs where, and who may ask, is :mod:`acp_host.services.terminals`' work.
+Owns its output and its exit status, and sees to it that it ends: whatever the runner does, nobody waits for ever. Which
+command runs where, and who may ask, is :mod:`acp_host.services.terminals`' work; how it runs is the runner's
+(:mod:`acp_host.services.terminal_runner`).
 
 The states, and what moves a terminal on::
 
-    starting ──start()──▶ running ──the process ends, its output has settled──▶ ended
-        │                    └──end(): terminate, wait, kill──────────────────────▲
-        └──the launch fails──▶ failed
+    starting ──the runner has started it──▶ running ──the runner tells its end──▶ ended ──release()──▶ released
+        │                                     └──end(): the runner ends it─────────▲
+        └──the runner cannot──▶ failed
 
-A command has ended when its own process has; what it left in the background runs on, and may still print, until the
-terminal is killed or released.
+A command has ended when the runner says so; what it left in the background may still print, until it is released.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
-from collections.abc import Callable
-from typing import cast
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable
+from typing import Any, cast
 
-from acp_host.errors import StartFailed
+from acp_host.errors import InvalidInput, InvalidState, StartFailed
 from acp_host.services._output import OutputBuffer
-from acp_host.transports._launch import Launch
-from acp_host.transports.process_tree import ProcessTree, wait_until_gone
-from acp_host.wire.ids import SessionId, TerminalId
+from acp_host.services.terminal_runner import RunningCommand, TerminalCommand, TerminalRunner, TerminalSize
+from acp_host.state.display import one_line
+from acp_host.state.observable import Subscription
+from acp_host.state.snapshot import TerminalView
+from acp_host.wire._model import UNSET
+from acp_host.wire.ids import TerminalId
 from acp_host.wire.terminals import TerminalExitStatus
 
 __all__ = ["TerminalListener", "TerminalProcess"]
 
-_SETTLE = 0.2
-"""How long output may still come after the process has ended while others hold its end of the pipe, in seconds."""
-_GRACE = 1.0
-"""How long a process has to end by itself after it was asked to, in seconds."""
 _PATIENCE = 5.0
-"""How long the system has to take away a process that was killed, in seconds."""
+"""How long a start may still take when the terminal is to end, and an end to be told, in seconds."""
+_END_LIMIT = 10.0
+"""How long a runner has to end a command, in seconds."""
+_MAX_COMMAND = 2_000
+"""Longest command line that is shown, in characters."""
 
+_logger = logging.getLogger("acp_host.services")
 
 TerminalListener = Callable[["TerminalProcess", str], None]
 """Called when a command has begun, ended, was released, or has printed something: with that, else with ``""``."""
@@ -47,54 +52,56 @@ class TerminalProcess:
 
     Attributes:
         terminal_id: the id that the agent knows it by.
-        session_id: the session it belongs to.
-        argv: the program and its arguments; where a shell reads them, the one command line.
-        via_shell: whether the platform's shell reads the command line, because the agent sent a whole one. Show it.
-        cwd: the working directory.
+        command: what runs where.
         exit_status: how the command ended; ``None`` while it runs.
         released: it is over, and the agent does not know it any more.
     """
 
-    def __init__(
-        self,
-        terminal_id: TerminalId,
-        session_id: SessionId,
-        launch: Launch,
-        *,
-        via_shell: bool,
-        output_limit: int,
-    ) -> None:
+    def __init__(self, terminal_id: TerminalId, command: TerminalCommand, *, output_limit: int) -> None:
         self.terminal_id = terminal_id
-        self.session_id = session_id
-        self.argv = launch.argv
-        self.via_shell = via_shell
-        self.cwd = launch.cwd
+        self.command = command
         self.exit_status: TerminalExitStatus | None = None
         self.released = False
-        self._launch = launch
         self._buffer = OutputBuffer(output_limit)
-        self._tree = ProcessTree()
-        self._transport: asyncio.SubprocessTransport | None = None
+        self._running: RunningCommand | None = None
+        self._starting: asyncio.Task[Any] | None = None
         self._launched = asyncio.Event()
         self._ended = asyncio.Event()
-        self._output_open = True
-        self._listener: TerminalListener | None = None
-        self._unheard: list[str] = []
+        self._changed = asyncio.Event()
+        self._listeners: dict[Subscription, TerminalListener] = {}
+        self._unheard: list[str] | None = []
 
-    def listen(self, listener: TerminalListener) -> None:
-        """Tell ``listener`` of every change from now on, and at once of what has been printed so far.
+    # --- for readers ------------------------------------------------------------------------------------------------
 
-        Who comes first hears all of that, later ones as much as is kept.
-        """
-        printed = "".join(self._unheard) if self._listener is None else self.output
-        self._unheard.clear()
-        self._listener = listener
-        listener(self, printed)
+    @property
+    def session_id(self) -> str:
+        """The session it belongs to."""
+        return self.command.session_id
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The program and its arguments; where a shell reads them, the one command line."""
+        return self.command.argv
+
+    @property
+    def via_shell(self) -> bool:
+        """Whether the platform's shell reads the command line, because the agent sent a whole one. Show it."""
+        return self.command.via_shell
+
+    @property
+    def cwd(self) -> str:
+        """The working directory."""
+        return self.command.cwd
 
     @property
     def command_line(self) -> str:
         """What runs, as one would type it."""
-        return self.argv[0] if self.via_shell else self._launch.description
+        return self.command.command_line
+
+    @property
+    def shown_line(self) -> str:
+        """:attr:`command_line` on one line, of bounded length, and harmless to a terminal."""
+        return one_line(self.command_line, _MAX_COMMAND)
 
     @property
     def output(self) -> str:
@@ -106,131 +113,203 @@ class TerminalProcess:
         """Whether the beginning of the output is missing."""
         return self._buffer.truncated
 
-    async def start(self) -> None:
-        """Launch the command; to be called once, in a task that nobody cancels.
+    def view(self) -> TerminalView:
+        """Return what a view shows of it now, with the output in one piece, as far as it is kept for the agent."""
+        status, output = self.exit_status or TerminalExitStatus(), self.output
+        return TerminalView(
+            terminal_id=self.terminal_id,
+            command=self.shown_line,
+            via_shell=self.via_shell,
+            output=(output,) if output else (),
+            truncated=self.truncated,
+            ended=self.exit_status is not None,
+            exit_code=None if status.exit_code is UNSET else status.exit_code,
+            signal=status.signal or None,
+            released=self.released,
+        )
 
-        Raises:
-            StartFailed: it cannot be launched; says why.
+    async def watch(self) -> AsyncIterator[TerminalView]:
+        """Yield the present :meth:`view`, then the latest one after changes, until the release; never a backlog."""
+        while True:
+            changed, view = self._changed, self.view()
+            yield view
+            if view.released:
+                return
+            await changed.wait()
+
+    def listen(self, listener: TerminalListener) -> Subscription:
+        """Tell ``listener`` of every change from now on, and at once of what has been printed so far.
+
+        Who comes first hears all of that, later ones as much as is kept. A listener is called on the event loop's
+        thread, and for every piece of output; it must not block. What it raises is logged.
         """
-        env = self._tree.mark(self._launch.environment())
-        try:
-            await self._spawn(env)
-        except (OSError, ValueError, NotImplementedError, StartFailed) as error:
-            self._finish(None)
-            raise self._launch.explain(error, env) from error
-        finally:
-            self._launched.set()
+        printed = self.output if self._unheard is None else "".join(self._unheard)
+        self._unheard = None
+        subscription = Subscription(lambda: self._listeners.pop(subscription, None) and None)
+        self._listeners[subscription] = listener
+        self._call(listener, printed)
+        return subscription
 
     async def wait(self) -> TerminalExitStatus:
         """Wait until the command has ended, and return how. Any number of tasks may wait."""
         await self._ended.wait()
         return cast("TerminalExitStatus", self.exit_status)
 
+    # --- for the user -----------------------------------------------------------------------------------------------
+
+    async def write(self, data: bytes) -> None:
+        """Give the command what the user has typed: ``b"y\\n"``, ``b"\\x03"`` (Ctrl+C), ``b"\\x04"`` (end of input).
+
+        Raises:
+            InvalidState: it runs in no pseudo-terminal, or has ended.
+            InvalidInput: ``data`` is no bytes.
+        """
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise InvalidInput(f"what is typed into a terminal is bytes, not {type(data).__name__}")
+        await self._now_running().write(bytes(data))
+
+    def resize(self, size: TerminalSize) -> None:
+        """Change the size of the pseudo-terminal.
+
+        Raises:
+            InvalidState: it runs in no pseudo-terminal, or has ended.
+        """
+        self._now_running().resize(size)
+
+    # --- for the service --------------------------------------------------------------------------------------------
+
+    async def start(self, runner: TerminalRunner) -> None:
+        """Have the command started; to be called once, in a task of its own.
+
+        Raises:
+            StartFailed: it cannot be launched; says why.
+        """
+        self._starting = asyncio.current_task()
+        try:
+            running = await runner.start(self.command, _Events(self))
+            if not isinstance(running, RunningCommand):
+                raise TypeError(f"a runner's start() must return a RunningCommand, not {running!r}")
+            self._running = running
+        except asyncio.CancelledError:
+            raise StartFailed("the terminal was given up before its command had started") from None
+        finally:
+            if self._running is None:
+                self._finish(None, None)
+            self._launched.set()
+
     async def end(self) -> None:
         """End the command and everything it started. Bounded in time; harmless when all of it has ended.
 
         When the task is cancelled, what still runs is killed at once.
         """
-        await self._launched.wait()
+        await self._until_launched()
         try:
-            if self._tree.terminate():
-                await wait_until_gone(self._tree, _GRACE)
+            if self._running is not None:
+                async with asyncio.timeout(_END_LIMIT):
+                    await self._running.end()
+            await _within(self._ended, _PATIENCE)
+        except TimeoutError:
+            _logger.error("%r was not ended within %s s and is taken as over", self.command_line, _END_LIMIT)
         finally:
-            self._tree.kill()
-        await wait_until_gone(self._tree, _PATIENCE)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_PATIENCE):
-                await self._ended.wait()
-        self._finish(None)
+            self._finish(None, None)
 
     async def release(self) -> None:
-        """End everything, as :meth:`end` does, and give back what the system holds for it."""
+        """End everything, as :meth:`end` does, and give back what is held for it. What the runner raises is logged."""
         try:
-            await self.end()
+            await self._guarded(self.end)
+            if self._running is not None:
+                await self._guarded(self._running.release)
         finally:
-            self._tree.release()
-            if self._transport is not None:
-                self._transport.close()
             if not self.released:
                 self.released = True
                 self._tell("")
 
-    async def _spawn(self, env: dict[str, str]) -> None:
-        loop = asyncio.get_running_loop()
-        options = {
-            "stdin": asyncio.subprocess.DEVNULL,
-            "stdout": asyncio.subprocess.PIPE,
-            "stderr": asyncio.subprocess.STDOUT,
-            "cwd": self.cwd,
-            "env": env,
-            **self._tree.spawn_options,
-        }
-        if self.via_shell:
-            self._transport, _ = await loop.subprocess_shell(lambda: _Callbacks(self), self.argv[0], **options)
-        else:
-            command = self._launch.command(env)
-            self._transport, _ = await loop.subprocess_exec(lambda: _Callbacks(self), *command, **options)
+    # ----------------------------------------------------------------------------------------------------------------
+
+    def _now_running(self) -> RunningCommand:
+        if self._running is None or self.released:
+            raise InvalidState("the command does not run")
+        return self._running
+
+    async def _until_launched(self) -> None:
+        """Wait until the start has come to something; one that takes too long is given up."""
+        if not await _within(self._launched, _PATIENCE) and self._starting is not None:
+            self._starting.cancel()
+            await _within(self._launched, _PATIENCE)
+
+    async def _guarded(self, work: Callable[[], Any]) -> None:
+        """Do what a runner must not fail at: a terminal ends all the same."""
         try:
-            self._tree.attach(self._transport.get_pid())
-        except OSError:
-            self._transport.close()
-            raise
+            async with asyncio.timeout(2 * _END_LIMIT):
+                await work()
+        except Exception:
+            _logger.exception("the runner of %r failed when its terminal was released", self.command_line)
 
-    def _output_received(self, data: bytes) -> None:
-        self._tell(self._buffer.feed(data))
+    def _printed(self, data: bytes) -> None:
+        if not self.released:
+            self._tell(self._buffer.feed(data))
 
-    def _output_lost(self, returncode: int | None) -> None:
-        """Nobody holds the other end of the pipe any more; ``None``: the process runs all the same."""
-        self._output_open = False
-        self._tell(self._buffer.feed(b"", final=True))
-        if returncode is not None:
-            self._finish(returncode)
-
-    def _process_exited(self, returncode: int | None) -> None:
-        if self._output_open:
-            asyncio.get_running_loop().call_later(_SETTLE, self._finish, returncode)
-        else:
-            self._finish(returncode)
-
-    def _finish(self, returncode: int | None) -> None:
-        """Note how the command ended, once; ``None``: nobody can tell."""
+    def _finish(self, exit_code: int | None, signal: str | None) -> None:
+        """Note how the command ended, once; neither code nor signal: nobody can tell."""
         if self.exit_status is None:
-            self.exit_status = _exit_status(returncode)
+            rest = self._buffer.feed(b"", final=True)
+            self.exit_status = TerminalExitStatus(exit_code=exit_code, signal=signal)
             self._ended.set()
-            self._tell("")
+            self._tell(rest)
 
     def _tell(self, printed: str) -> None:
-        if self._listener is None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+        if self._unheard is not None:
             self._unheard.append(printed)  # for the moment between the launch and the first listener
-        else:
-            self._listener(self, printed)
+        for listener in tuple(self._listeners.values()):
+            self._call(listener, printed)
+
+    def _call(self, listener: TerminalListener, printed: str) -> None:
+        try:
+            listener(self, printed)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            _logger.error("a listener to a terminal failed: %r", listener, exc_info=error)
 
 
-class _Callbacks(asyncio.SubprocessProtocol):
-    """Hands on to a terminal what asyncio tells about its process."""
+class _Events:
+    """Brings to a terminal, on its thread, what its runner tells: see :class:`TerminalEvents`."""
 
     def __init__(self, terminal: TerminalProcess) -> None:
         self._terminal = terminal
-        self._returncode: Callable[[], int | None] = lambda: None
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._returncode = cast("asyncio.SubprocessTransport", transport).get_returncode
+    def printed(self, data: bytes | str) -> None:
+        if isinstance(data, str):
+            data = data.encode(errors="replace")
+        if not isinstance(data, bytes | bytearray):
+            raise InvalidInput(f"printed() takes bytes or text, not {type(data).__name__}")
+        self._on_loop(self._terminal._printed, bytes(data))
 
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        self._terminal._output_received(data)
+    def ended(self, exit_code: int | None = None, signal: str | None = None) -> None:
+        is_code = isinstance(exit_code, int) and not isinstance(exit_code, bool) and exit_code >= 0
+        if (exit_code is None or is_code) and isinstance(signal, str | None):
+            self._on_loop(self._terminal._finish, exit_code, signal)
+        else:
+            self._on_loop(self._terminal._finish, None, None)
+            raise InvalidInput(
+                f"ended() takes an exit code from 0 and the name of a signal, not {exit_code!r}, {signal!r}"
+            )
 
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        self._terminal._output_lost(self._returncode())
+    def _on_loop(self, take: Callable[..., None], *values: Any) -> None:
+        if threading.get_ident() == self._thread:
+            take(*values)
+        else:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody left to tell
+                self._loop.call_soon_threadsafe(take, *values)
 
-    def process_exited(self) -> None:
-        self._terminal._process_exited(self._returncode())
 
-
-def _exit_status(returncode: int | None) -> TerminalExitStatus:
-    if returncode is None or returncode >= 0:
-        return TerminalExitStatus(exit_code=returncode, signal=None)
-    try:
-        name = signal.Signals(-returncode).name
-    except ValueError:  # a real-time signal has no name of its own
-        name = f"SIG{-returncode}"
-    return TerminalExitStatus(exit_code=None, signal=name)
+async def _within(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for ``event``, at most ``seconds``; tell whether it is set."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return event.is_set()

@@ -1,7 +1,8 @@
 """Runs commands for agents, ``terminal/*``: :class:`TerminalService`.
 
-Owns which terminals a session has, what the five methods mean, and that no command outlives its session. The running
-command itself is :class:`~acp_host.services._terminal_process.TerminalProcess`.
+Owns which terminals a session has, what the five methods mean, and that no command outlives its session. The command
+itself is a :class:`~acp_host.services._terminal_process.TerminalProcess`, and a
+:class:`~acp_host.services.terminal_runner.TerminalRunner` runs it: as a process, or wherever the application wants.
 
 A command starts in the session's working directory, or in a directory below the session's roots. That keeps an agent
 from starting in the wrong place by mistake; it does not confine the command, which can do whatever this program may do.
@@ -18,6 +19,7 @@ what is wrong                                                   raised
 ==============================================================  ==================================
 no such session, no such terminal in this session, or released  ``ResourceNotFound`` (-32002)
 a working directory that is missing or outside the roots        ``InvalidParams`` (-32602)
+a variable that agents may not set                              ``InvalidParams`` (-32602)
 a command that cannot be launched                               ``InvalidParams`` (-32602)
 too many terminals that still run                               ``InternalError`` (-32603)
 ==============================================================  ==================================
@@ -27,7 +29,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
+import sys
 import uuid
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
@@ -36,9 +38,13 @@ from typing import Any
 import attrs
 
 from acp_host.errors import InternalError, InvalidInput, InvalidParams, ResourceNotFound, StartFailed
+from acp_host.services._command import resolve_command
 from acp_host.services._confined import Roots, confine
+from acp_host.services._process_runner import ProcessRunner
 from acp_host.services._terminal_process import TerminalListener, TerminalProcess
-from acp_host.transports._launch import Launch
+from acp_host.services.terminal_environment import EnvironmentPolicy
+from acp_host.services.terminal_runner import TerminalCommand, TerminalRunner, TerminalSize
+from acp_host.state.observable import Subscription
 from acp_host.wire._model import UNSET
 from acp_host.wire.ids import SessionId, TerminalId
 from acp_host.wire.terminals import (
@@ -61,8 +67,6 @@ MAX_OUTPUT = 1024 * 1024
 MAX_TERMINALS = 100
 """Most terminals of one session; beyond, those that have ended are forgotten, the oldest first."""
 
-_SHELL_SIGNS = frozenset(" \t\n|&;<>()$`\"'*?~")
-
 
 @attrs.define(eq=False)
 class _Session:
@@ -70,6 +74,18 @@ class _Session:
     cwd: str
     listener: TerminalListener
     terminals: dict[TerminalId, TerminalProcess] = attrs.Factory(dict)
+    heard: dict[TerminalId, Subscription] = attrs.Factory(dict)
+
+    def listen(self, terminal: TerminalProcess) -> None:
+        """Let this session's listener hear of ``terminal``, and no other one."""
+        if known := self.heard.pop(terminal.terminal_id, None):
+            known.end()
+        self.heard[terminal.terminal_id] = terminal.listen(self.listener)
+
+    def forget(self, terminal_id: TerminalId) -> TerminalProcess | None:
+        """Take a terminal out; the listener still hears of its end."""
+        self.heard.pop(terminal_id, None)
+        return self.terminals.pop(terminal_id, None)
 
 
 class TerminalService:
@@ -79,13 +95,39 @@ class TerminalService:
 
     Args:
         max_output: how much output is kept of one command, in bytes; an agent can ask for less, not for more.
-        environment: what commands find in their environment before the agent's own variables are added; ``None``: what
-            this program has in its own.
+        environment: what commands find in their environment under the agent's own variables. A mapping is all that they
+            find; ``None`` is the policy that inherits everything.
+        pty: run commands under a pseudo-terminal, of 80 columns and 24 rows or of the size that is given. Programs then
+            behave as at a user's terminal (colours, progress bars, line ends of ``\\r\\n``) and take input by
+            :meth:`TerminalProcess.write`.
+        runner: runs the commands in place of this program, e.g. in the terminal of an editor.
+
+    Raises:
+        InvalidInput: an argument is wrong, or ``pty`` is asked of Windows without a ``runner`` that has one.
     """
 
-    def __init__(self, *, max_output: int = MAX_OUTPUT, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        max_output: int = MAX_OUTPUT,
+        environment: EnvironmentPolicy | Mapping[str, str] | None = None,
+        pty: bool | TerminalSize = False,
+        runner: TerminalRunner | None = None,
+    ) -> None:
+        if not isinstance(max_output, int) or isinstance(max_output, bool) or max_output < 0:
+            raise InvalidInput(f"max_output is a number of bytes, not {max_output!r}")
+        if not isinstance(pty, bool | TerminalSize):
+            raise InvalidInput(f"pty is True, False or a TerminalSize, not {pty!r}")
+        if runner is not None and not isinstance(runner, TerminalRunner):
+            raise InvalidInput(f"runner must have an async method start(command, events), which {runner!r} has not")
+        if pty and runner is None and sys.platform == "win32":
+            raise InvalidInput(
+                "there are no pseudo-terminals on Windows; pass a runner= that has a terminal of its own"
+            )
         self._max_output = max_output
-        self._environment = environment
+        self._environment = _policy(environment)
+        self._size = TerminalSize() if pty is True else pty or None
+        self._runner: TerminalRunner = runner or ProcessRunner()
         self._sessions: dict[SessionId, _Session] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -103,7 +145,7 @@ class TerminalService:
             roots: absolute paths of the directories that commands may start in or below.
             cwd: absolute path of the directory that they start in when the agent names none.
             listener: told of everything that happens to the session's commands from now on, at once and on the event
-                loop's thread; it must not raise.
+                loop's thread.
 
         Raises:
             InvalidInput: a path is not absolute.
@@ -112,10 +154,10 @@ class TerminalService:
             raise InvalidInput(f"the working directory must be an absolute path, not {os.fspath(cwd)!r}")
         session, known = _Session(confine(roots), os.fspath(cwd), listener), self._sessions.get(session_id)
         if known is not None:
-            session.terminals = known.terminals
+            session.terminals, session.heard = known.terminals, known.heard
             if known.listener != listener:
                 for terminal in session.terminals.values():
-                    terminal.listen(listener)
+                    session.listen(terminal)
         self._sessions[session_id] = session
 
     async def close_session(self, session_id: SessionId) -> None:
@@ -148,25 +190,40 @@ class TerminalService:
         session = self._sessions.get(session_id)
         return () if session is None else tuple(session.terminals.values())
 
-    async def create(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
-        """Start a command, and answer as soon as it runs.
+    async def describe(self, request: CreateTerminalRequest) -> TerminalCommand:
+        """Return what the request would run, and where, without running it: for showing it to the user beforehand.
 
         Raises:
             RequestFailed: as the table of this module says.
         """
         session = self._session(request.session_id)
-        launch, via_shell = await asyncio.to_thread(self._prepare, session, request)
+        return await asyncio.to_thread(
+            resolve_command, request, session.roots, session.cwd, self._environment, self._size
+        )
+
+    async def create(
+        self, request: CreateTerminalRequest, command: TerminalCommand | None = None
+    ) -> CreateTerminalResponse:
+        """Start a command, and answer as soon as it runs.
+
+        Args:
+            request: what the agent wants.
+            command: what :meth:`describe` returned for it, so that nothing else runs than what was shown.
+
+        Raises:
+            RequestFailed: as the table of this module says.
+        """
+        session = self._session(request.session_id)
+        command = command or await self.describe(request)
         if self._session(request.session_id).terminals is not session.terminals:
             raise ResourceNotFound("the session was closed meanwhile", data={"sessionId": request.session_id})
         self._make_room(session)
         asked = request.output_byte_limit
         limit = min(asked, self._max_output) if isinstance(asked, int) else self._max_output
-        terminal = TerminalProcess(
-            f"term-{uuid.uuid4().hex}", request.session_id, launch, via_shell=via_shell, output_limit=limit
-        )
+        terminal = TerminalProcess(f"term-{uuid.uuid4().hex}", command, output_limit=limit)
         session.terminals[terminal.terminal_id] = terminal
         await self._start(session, terminal)
-        terminal.listen(self._sessions.get(request.session_id, session).listener)
+        self._sessions.get(request.session_id, session).listen(terminal)
         return CreateTerminalResponse(terminal_id=terminal.terminal_id)
 
     async def output(self, request: TerminalOutputRequest) -> TerminalOutputResponse:
@@ -192,7 +249,7 @@ class TerminalService:
     async def release(self, request: ReleaseTerminalRequest) -> ReleaseTerminalResponse:
         """End the command and all it started as :meth:`kill` does, and forget the terminal."""
         terminal = self._terminal(request.session_id, request.terminal_id)
-        del self._sessions[request.session_id].terminals[request.terminal_id]
+        self._sessions[request.session_id].forget(request.terminal_id)
         await self._finish(terminal.release())
         return ReleaseTerminalResponse()
 
@@ -208,21 +265,6 @@ class TerminalService:
             raise ResourceNotFound("this session has no such terminal", data={"terminalId": terminal_id})
         return terminal
 
-    def _prepare(self, session: _Session, request: CreateTerminalRequest) -> tuple[Launch, bool]:
-        """Decide what is run where. Looks at the disk."""
-        cwd = _working_directory(session, request.cwd or None)
-        env: dict[str, str | None] = {**(self._environment or {})}
-        env |= {variable.name: variable.value for variable in request.env or ()}
-        argv = (request.command, *(request.args or ()))
-        try:
-            "".join((*argv, *env, *filter(None, env.values()))).encode()
-            launch = Launch.of(argv, cwd, env, inherit_env=self._environment is None)
-        except UnicodeEncodeError:
-            raise InvalidParams("the command has half a surrogate pair in it") from None
-        except InvalidInput as error:
-            raise InvalidParams(str(error), data={"command": request.command}) from None
-        return launch, _is_command_line(launch)
-
     def _make_room(self, session: _Session) -> None:
         """Forget the oldest terminal that has ended when there are as many as may be."""
         if len(session.terminals) < MAX_TERMINALS:
@@ -230,14 +272,14 @@ class TerminalService:
         ended = next((terminal for terminal in session.terminals.values() if terminal.exit_status is not None), None)
         if ended is None:
             raise InternalError(f"{MAX_TERMINALS} commands of this session are still running")
-        del session.terminals[ended.terminal_id]
+        session.forget(ended.terminal_id)
         self._own(ended.release())
 
     async def _start(self, session: _Session, terminal: TerminalProcess) -> None:
         try:
-            await asyncio.shield(self._own(terminal.start()))
+            await asyncio.shield(self._own(terminal.start(self._runner)))
         except BaseException as error:
-            session.terminals.pop(terminal.terminal_id, None)
+            session.forget(terminal.terminal_id)
             self._own(terminal.release())
             if isinstance(error, StartFailed):
                 raise InvalidParams(str(error), data={"command": terminal.argv[0]}) from error
@@ -254,24 +296,11 @@ class TerminalService:
         await asyncio.gather(*(asyncio.shield(self._own(item)) for item in work))
 
 
-def _working_directory(session: _Session, asked: str | None) -> str:
-    path = session.cwd if asked is None else asked
-    try:
-        if asked is not None:
-            return session.roots.directory(asked)
-        if not os.path.isdir(path):
-            raise NotADirectoryError
-    except OSError:
-        problem = f"the working directory {path} does not exist or is not a directory"
-        raise InvalidParams(problem, data={"path": path}) from None
-    return path
-
-
-def _is_command_line(launch: Launch) -> bool:
-    """Whether the whole command line stands in the place of the program."""
-    (command, *args) = launch.argv
-    if args or _SHELL_SIGNS.isdisjoint(command):
-        return False
-    if os.path.dirname(command):
-        return not os.path.isfile(os.path.join(launch.cwd or "", command))
-    return shutil.which(command, path=launch.environment().get("PATH", os.defpath)) is None
+def _policy(environment: EnvironmentPolicy | Mapping[str, str] | None) -> EnvironmentPolicy:
+    if isinstance(environment, EnvironmentPolicy):
+        return environment
+    if environment is None:
+        return EnvironmentPolicy()
+    if isinstance(environment, Mapping):
+        return EnvironmentPolicy.only(variables=environment)
+    raise InvalidInput(f"environment is an EnvironmentPolicy or a mapping of variables, not {environment!r}")

@@ -10,12 +10,12 @@ import pytest
 
 from acp_host import Session
 from acp_host.host.terminals import TerminalFeed
+from acp_host.services.terminal_runner import TerminalCommand
 from acp_host.services.terminals import TerminalProcess
 from acp_host.state import events
 from acp_host.state.clock import ManualScheduler
 from acp_host.state.snapshot import TerminalView
 from acp_host.testing import ScriptedAgent
-from acp_host.transports._launch import Launch
 from acp_host.wire.terminals import TerminalExitStatus
 from tests.host.scripts import connected, in_session, until
 
@@ -30,7 +30,8 @@ class Feed:
 
 
 def process(*argv: str, via_shell: bool = False, name: str = "t") -> TerminalProcess:
-    return TerminalProcess(name, "s", Launch.of(argv, "/", {}, inherit_env=True), via_shell=via_shell, output_limit=100)
+    command = TerminalCommand(session_id="s", argv=argv, via_shell=via_shell, cwd="/")
+    return TerminalProcess(name, command, output_limit=100)
 
 
 class TestFeed:

@@ -17,6 +17,8 @@ import pytest
 
 from acp_host.errors import InternalError, InvalidInput, InvalidParams, ResourceNotFound
 from acp_host.services import TerminalProcess, TerminalService, terminals
+from acp_host.services._process_runner import ProcessRunner
+from acp_host.services.terminal_runner import RunningCommand
 from acp_host.wire.terminals import (
     CreateTerminalRequest,
     EnvVariable,
@@ -89,18 +91,10 @@ async def written_to(fifo: Path) -> list[int]:
 
 async def printed(terminal: TerminalProcess, text: str) -> None:
     """Wait until the output of the command is ``text``."""
-    fed = asyncio.Event()
-    feed = terminal._buffer.feed
-
-    def noticed(data: bytes, *, final: bool = False) -> None:
-        feed(data, final=final)
-        fed.set()
-
-    terminal._buffer.feed = noticed  # type: ignore[method-assign]
     async with asyncio.timeout(10):
-        while terminal.output != text:
-            await fed.wait()
-            fed.clear()
+        async for _ in terminal.watch():
+            if terminal.output == text:
+                return
 
 
 @attrs.frozen
@@ -114,14 +108,15 @@ class Gate:
 @pytest.fixture
 async def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
     gate = Gate(asyncio.Event(), asyncio.Event())
-    spawn = TerminalProcess._spawn
+    start = ProcessRunner.start
 
-    async def slow(terminal: TerminalProcess, env: dict[str, str]) -> None:
-        await spawn(terminal, env)
+    async def slow(*args: Any) -> RunningCommand:
+        running = await start(*args)
         gate.reached.set()
         await gate.opened.wait()
+        return running
 
-    monkeypatch.setattr(TerminalProcess, "_spawn", slow)
+    monkeypatch.setattr(ProcessRunner, "start", slow)
     return gate
 
 
@@ -484,17 +479,18 @@ async def test_a_command_that_starts_while_its_session_closes_is_ended(
 
 
 async def test_a_session_that_closes_before_the_command_starts_gets_none(
-    service: TerminalService, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    service: TerminalService, tmp_path: Path
 ) -> None:
-    prepare = service._prepare
-
-    def close_then_prepare(*args: Any) -> Any:
-        service._sessions.clear()
-        return prepare(*args)
-
-    monkeypatch.setattr(service, "_prepare", close_then_prepare)
+    command = await service.describe(request("sleep", "60"))
+    await service.close_session(SESSION)
     with pytest.raises(ResourceNotFound):
-        await service.create(request("sleep", "60"))
+        await service.create(request("sleep", "60"), command)
+    service.open_session(SESSION, [tmp_path], tmp_path)
+    creating = asyncio.create_task(service.create(request("sleep", "60")))
+    await asyncio.sleep(0)
+    await service.close_session(SESSION)
+    with pytest.raises(ResourceNotFound):
+        await creating
     assert left(tmp_path) == []
 
 
@@ -610,3 +606,47 @@ async def test_a_listener_hears_nothing_of_what_could_not_be_launched(service: T
     with pytest.raises(InvalidParams):
         await service.create(request("no-such-program-at-all"))
     assert heard.news == []
+
+
+# What would run
+
+
+async def test_a_command_is_described_before_it_runs(service: TerminalService, tmp_path: Path) -> None:
+    env = (EnvVariable(name="PAGER", value="cat"),)
+    command = await service.describe(request("touch", "a b", cwd=str(tmp_path / "work/sub"), env=env))
+    assert (command.argv, command.command_line, command.via_shell) == (("touch", "a b"), "touch 'a b'", False)
+    assert (command.cwd, command.agent_env) == (str(tmp_path / "work/sub"), {"PAGER": "cat"})
+    assert command.env["PAGER"] == "cat"
+    assert command.env["PATH"] == os.environ["PATH"]
+    assert command.size is None
+    assert os.environ["PATH"] not in repr(command)
+    line = await service.describe(request("touch it && exit"))
+    assert (line.command_line, line.via_shell) == ("touch it && exit", True)
+    assert list((tmp_path / "work").rglob("*")) == [tmp_path / "work/sub"]
+    assert service.terminals(SESSION) == ()
+
+
+async def test_what_was_described_is_what_runs(service: TerminalService, tmp_path: Path) -> None:
+    """A file that appears in between does not turn a command line into a program."""
+    asked = request("echo shown")
+    command = await service.describe(asked)
+    (tmp_path / "work/echo shown").write_text("#!/bin/sh\necho something else")
+    (tmp_path / "work/echo shown").chmod(0o755)
+    terminal_id = (await service.create(asked, command)).terminal_id
+    await service.wait_for_exit(WaitForTerminalExitRequest(SESSION, terminal_id))
+    assert (await service.output(TerminalOutputRequest(SESSION, terminal_id))).output == "shown\n"
+
+
+async def test_what_cannot_run_cannot_be_described(service: TerminalService) -> None:
+    with pytest.raises(InvalidParams):
+        await service.describe(request("ls", cwd="/"))
+    with pytest.raises(ResourceNotFound):
+        await service.describe(CreateTerminalRequest(session_id="other", command="ls"))
+
+
+async def test_a_variable_that_agents_may_not_set_is_refused(service: TerminalService, tmp_path: Path) -> None:
+    env = (EnvVariable(name="LD_PRELOAD", value=str(tmp_path / "evil.so")), EnvVariable(name="A", value="1"))
+    with pytest.raises(InvalidParams, match="'LD_PRELOAD'") as refused:
+        await service.create(request("ls", env=env))
+    assert refused.value.data == {"env": ["LD_PRELOAD"]}
+    assert service.terminals(SESSION) == ()
