@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from acp_host.host.connection import HostConnection
     from acp_host.host.diagnostic_log import DiagnosticLog
     from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult
-    from acp_host.host.services import ElicitationHandlers
     from acp_host.host.session import Session
     from acp_host.host.turn import Turn
     from acp_host.host.turn_queue import CancelTimeouts
@@ -55,7 +54,10 @@ if TYPE_CHECKING:
     from acp_host.reminders.model import Reminder
     from acp_host.reminders.policy import ReminderPolicy
     from acp_host.reminders.receipt import ReminderReceipt
+    from acp_host.services.elicitation import ElicitationHandlers
+    from acp_host.services.elicitation_queue import ElicitationQueue
     from acp_host.services.files import FileService
+    from acp_host.services.form_reader import read_form
     from acp_host.services.permissions import PermissionPolicy
     from acp_host.services.terminals import TerminalService
     from acp_host.state.deltas import DeltaMaker
@@ -106,6 +108,7 @@ __all__ = [
     "DiagnosticKind",
     "DiagnosticLog",
     "ElicitationHandlers",
+    "ElicitationQueue",
     "FileService",
     "HostConnection",
     "HostProtocol",
@@ -175,6 +178,7 @@ __all__ = [
     "join_text",
     "memory_pair",
     "printable",
+    "read_form",
     "to_json",
 ]
 
@@ -184,7 +188,6 @@ _HOMES = {
     "acp_host.host.connection": ("HostConnection",),
     "acp_host.host.diagnostic_log": ("DiagnosticLog",),
     "acp_host.host.outcome": ("Outcome", "OutcomeKind", "TurnResult"),
-    "acp_host.host.services": ("ElicitationHandlers",),
     "acp_host.host.session": ("Session",),
     "acp_host.host.turn_queue": ("CancelTimeouts",),
     "acp_host.host.turn": ("Turn",),
@@ -195,7 +198,10 @@ _HOMES = {
     "acp_host.reminders.model": ("Reminder",),
     "acp_host.reminders.policy": ("ReminderPolicy",),
     "acp_host.reminders.receipt": ("ReminderReceipt",),
+    "acp_host.services.elicitation": ("ElicitationHandlers",),
+    "acp_host.services.elicitation_queue": ("ElicitationQueue",),
     "acp_host.services.files": ("FileService",),
+    "acp_host.services.form_reader": ("read_form",),
     "acp_host.services.permissions": ("PermissionPolicy",),
     "acp_host.services.terminals": ("TerminalService",),
     "acp_host.state.notice_entries": ("Notice", "NoticesSnapshot", "NoticeState"),

@@ -16,9 +16,11 @@ from acp_host.errors import InvalidInput, InvalidState
 from acp_host.host.connection import ConnectionOptions, HostConnection
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.incoming import RequestHandler
-from acp_host.host.services import ElicitationHandler, ElicitationHandlers, ServiceSet
+from acp_host.host.services import ServiceSet
 from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.quirks import QUIRKS, Quirk
+from acp_host.services.elicitation import ElicitationHandler, ElicitationHandlers
+from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.files import FileService
 from acp_host.services.permissions import PermissionHandler, PermissionPolicy
 from acp_host.services.terminals import TerminalService
@@ -74,8 +76,10 @@ class connect:
         terminals: run commands for the agent: ``True``, or a :class:`~acp_host.services.terminals.TerminalService`.
         permissions: answers permission requests: a :class:`~acp_host.services.permissions.PermissionPolicy` or a
             (coroutine) function; ``None`` rejects them all.
-        elicitation: answers ``elicitation/create``: a (coroutine) function that shows forms, or
-            :class:`~acp_host.host.services.ElicitationHandlers`; ``None``: not offered.
+        elicitation: answers ``elicitation/create``: an
+            :class:`~acp_host.services.elicitation_queue.ElicitationQueue` for forms and web pages, a (coroutine)
+            function that shows forms, or :class:`~acp_host.services.elicitation.ElicitationHandlers` for each;
+            ``None``: not offered.
         handlers: answers requests of extensions, by wire method, from the first message on; later ones can be added
             with :meth:`HostConnection.on_request`.
         auth_terminal: offer to run the agent's command in a terminal the user sees, for its login.
@@ -238,4 +242,4 @@ def _argv(target: Sequence[str] | str) -> list[str]:
 def _elicitation(given: ElicitationHandlers | ElicitationHandler | None) -> ElicitationHandlers:
     if given is None or isinstance(given, ElicitationHandlers):
         return given or ElicitationHandlers()
-    return ElicitationHandlers(form=given)
+    return ElicitationHandlers(form=given, url=given if isinstance(given, ElicitationQueue) else None)

@@ -142,8 +142,10 @@ class HostConnection(AgentMethods):
             after_cancel=self._after_cancel,
             close_session=self.close_session,
         )
-        handlers = ServiceHandlers(services, self._sessions, self._reads_missing_as_empty, self.diagnostics.add)
-        handlers.register(self._incoming)
+        self._service_handlers = ServiceHandlers(
+            services, self._sessions, self._reads_missing_as_empty, self.diagnostics.add
+        )
+        self._service_handlers.register(self._incoming)
 
     def _make_protocol(self) -> HostProtocol:
         options = self._options
@@ -335,7 +337,10 @@ class HostConnection(AgentMethods):
             return "agent"
 
     def _receive_notification(self, event: NotificationReceived) -> None:
+        taken = event.method == "elicitation/complete" and self._service_handlers.elicitation_completed(event.params)
         handler = self._notification_handlers.get(event.method)
+        if handler is None and taken:
+            return
         if handler is None:
             text = f"the agent sent {event.method}, which nobody here listens to"
             self._report_notification(

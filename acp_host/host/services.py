@@ -14,41 +14,20 @@ from acp_host.host.incoming import IncomingRequests
 from acp_host.host.session import Session
 from acp_host.host.session_table import SessionTable
 from acp_host.protocol.negotiation import Registered
+from acp_host.services.elicitation import ElicitationHandlers, answer_elicitation
+from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.files import FileService
 from acp_host.services.permissions import PermissionHandler, PermissionPolicy, answer_permission
 from acp_host.services.terminals import TerminalListener, TerminalService
 from acp_host.wire.elicitation import (
+    CompleteElicitationNotification,
     CreateElicitationRequest,
     CreateElicitationResponse,
-    ElicitationDeclineAction,
-    ElicitationFormMode,
-    ElicitationUrlMode,
 )
 from acp_host.wire.files import ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse
 from acp_host.wire.permission import RequestPermissionRequest, RequestPermissionResponse
 
-__all__ = ["ElicitationHandlers", "ServiceSet"]
-
-ElicitationHandler = Callable[[Any], CreateElicitationResponse | Awaitable[CreateElicitationResponse]]
-
-
-@frozen(kw_only=True)
-class ElicitationHandlers:
-    """The application's answers to ``elicitation/create``, by mode; a mode without a handler is not offered.
-
-    Attributes:
-        form: shows a form; takes :class:`~acp_host.wire.elicitation.ElicitationFormMode`.
-        url: asks for consent and opens a URL; takes :class:`~acp_host.wire.elicitation.ElicitationUrlMode`.
-    """
-
-    form: ElicitationHandler | None = None
-    url: ElicitationHandler | None = None
-
-    def for_request(self, request: CreateElicitationRequest) -> ElicitationHandler | None:
-        """Return the handler for the request's mode, or ``None``."""
-        if isinstance(request, ElicitationFormMode):
-            return self.form
-        return self.url if isinstance(request, ElicitationUrlMode) else None
+__all__ = ["ServiceHandlers", "ServiceSet"]
 
 
 @frozen(kw_only=True)
@@ -194,17 +173,17 @@ class ServiceHandlers:
         return RequestPermissionResponse(outcome)
 
     async def _create_elicitation(self, request: CreateElicitationRequest) -> CreateElicitationResponse:
-        handler = self._services.elicitation.for_request(request)
-        if handler is None:
-            text = "the agent asked in a mode that this host did not offer; it was declined"
-            self._report(Diagnostic(DiagnosticKind.UNEXPECTED, text, method="elicitation/create", data=request))
-            return ElicitationDeclineAction()
-        try:
-            answer = handler(request)
-            return await answer if isinstance(answer, Awaitable) else answer
-        except Exception as error:
-            self._report_failure("elicitation", error, None)
-            return ElicitationDeclineAction()
+        return await answer_elicitation(self._services.elicitation, request, self._report)
+
+    def elicitation_completed(self, notification: CompleteElicitationNotification) -> bool:
+        """Take the agent's word that the user is done on a page; return whether anybody here keeps account of them."""
+        queue = self._services.elicitation.url
+        if not isinstance(queue, ElicitationQueue):
+            return False
+        if not queue.complete(notification.elicitation_id):
+            text = f"the page visit {notification.elicitation_id} is over, but none of this id was under way"
+            self._report(Diagnostic(DiagnosticKind.UNEXPECTED, text, method="elicitation/complete"))
+        return True
 
     def _report_failure(self, what: str, error: Exception, session_id: str | None) -> None:
         text = f"the {what} handler failed, so the agent was refused: {type(error).__name__}: {error}"

@@ -40,12 +40,12 @@ _WRONG_FORMAT = {
 }
 _BROKEN: dict[str, Callable[[Any, Any], str]] = {
     "enum": lambda _, __: "is not one of the choices",
-    "minLength": lambda least, text: f"is too short: {len(text)} characters, at least {least} are needed",
-    "maxLength": lambda most, text: f"is too long: {len(text)} characters, at most {most} are allowed",
+    "minLength": lambda least, text: f"is too short: it has {len(text)} of at least {least} characters",
+    "maxLength": lambda most, text: f"is too long: it has {len(text)} of at most {most} characters",
     "minimum": lambda least, _: f"is too small: the least is {least}",
     "maximum": lambda most, _: f"is too large: the most is {most}",
-    "minItems": lambda least, chosen: f"has too few choices: {len(chosen)}, at least {least} are needed",
-    "maxItems": lambda most, chosen: f"has too many choices: {len(chosen)}, at most {most} are allowed",
+    "minItems": lambda least, chosen: f"has too few choices: {len(chosen)} of at least {least}",
+    "maxItems": lambda most, chosen: f"has too many choices: {len(chosen)} of at most {most}",
     "format": lambda word, _: _WRONG_FORMAT[word],
 }
 """Keyword → what is wrong with a value, by the keyword's value and the value itself."""

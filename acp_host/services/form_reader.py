@@ -38,8 +38,8 @@ __all__ = ["MAX_CHOICES", "MAX_FIELDS", "read_form"]
 
 MAX_FIELDS = 500
 """Most fields that a form may have."""
-MAX_CHOICES = 2_000
-"""Most values that one field may offer to choose from."""
+MAX_CHOICES = 5_000
+"""Most values that all fields of a form may offer together."""
 
 _KnownSchema: TypeAlias = (
     StringPropertySchema
@@ -68,6 +68,9 @@ def read_form(request: ElicitationFormMode) -> Form:
     problems.unknown_keywords("the form", schema)
     for name in sorted(required - properties.keys()):
         problems.add(f"no field is named {name!r}, which is required")
+    offered = sum(_offered(source) for source in properties.values())
+    if offered > MAX_CHOICES:
+        raise InvalidParams(f"the form offers {offered} values to choose from; at most {MAX_CHOICES} can be shown")
     fields = [_read_field(name, source, name in required, problems) for name, source in properties.items()]
     return Form(
         message=_block(request.message),
@@ -76,6 +79,17 @@ def read_form(request: ElicitationFormMode) -> Form:
         fields=tuple(fields),
         problems=tuple(problems.found),
     )
+
+
+def _offered(source: ElicitationPropertySchema) -> int:
+    """Return how many values a field offers, those that are left out later included."""
+    given: list[Any] = []
+    if isinstance(source, StringPropertySchema):
+        given = [source.enum, source.one_of]
+    elif isinstance(source, MultiSelectPropertySchema) and not isinstance(source.items, Unknown):
+        items = source.items
+        given = [items.enum if isinstance(items, StringMultiSelectItems) else items.any_of]
+    return sum(len(values) for values in given if values)
 
 
 class _Problems:
@@ -164,8 +178,6 @@ def _choices(
     found: dict[str, Choice] = {}
     allowed = None if values is None else frozenset(values)
     offered: Sequence[EnumOption | str] = values or () if options is None else options
-    if len(offered) > MAX_CHOICES:
-        raise InvalidParams(f"field {name!r} offers {len(offered)} values; at most {MAX_CHOICES} can be shown")
     for option in offered:
         choice = _choice(option)
         if allowed is None or choice.value in allowed:

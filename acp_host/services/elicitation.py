@@ -1,0 +1,154 @@
+"""What becomes of the agent's ``elicitation/create``: :class:`ElicitationHandlers`, :func:`answer_elicitation`.
+
+Owns which requests reach a handler, and the check that an answer fits the question. Nothing is sent that does not fit:
+
+================================================  =====================================================
+the handler                                       the agent is told
+================================================  =====================================================
+accepts with an answer that fits the form         ``accept`` with the answer
+accepts with one that does not, or is no answer   ``decline``, and a diagnostic
+declines or cancels                               the same
+raises a :class:`~acp_host.errors.RequestFailed`  that error
+raises anything else                              ``decline``, and a diagnostic
+there is none for the mode, or it is not known    ``decline``, and a diagnostic with the whole request
+================================================  =====================================================
+
+``decline`` lets the agent go on without an answer, while several end their turn at ``cancel``; that is for users who
+went away, and for turns that are cancelled. A form that is too large to be shown, or an address that is not safe to
+open, is refused with -32602 and reaches nobody.
+
+Specification: Elicitation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from attrs import frozen
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.errors import InvalidInput, InvalidParams, RequestFailed
+from acp_host.services.form_answers import check_answer
+from acp_host.services.form_reader import read_form
+from acp_host.services.forms import Form
+from acp_host.services.page_address import read_address
+from acp_host.wire._model import UNSET, evolve
+from acp_host.wire.elicitation import (
+    CreateElicitationRequest,
+    CreateElicitationResponse,
+    ElicitationAcceptAction,
+    ElicitationCancelAction,
+    ElicitationDeclineAction,
+    ElicitationFormMode,
+    ElicitationUrlMode,
+    UnknownElicitationAction,
+)
+
+__all__ = ["ElicitationHandler", "ElicitationHandlers", "answer_elicitation"]
+
+ElicitationHandler = Callable[[Any], CreateElicitationResponse | Awaitable[CreateElicitationResponse]]
+"""Takes the request; returns the answer or an awaitable of it."""
+
+_METHOD = "elicitation/create"
+
+
+@frozen(kw_only=True)
+class ElicitationHandlers:
+    """The application's answers to ``elicitation/create``, by mode; a mode without a handler is not offered.
+
+    Attributes:
+        form: shows a form; takes :class:`~acp_host.wire.elicitation.ElicitationFormMode`, of which
+            :func:`~acp_host.services.form_reader.read_form` makes fields.
+        url: asks for consent and opens a web page; takes :class:`~acp_host.wire.elicitation.ElicitationUrlMode`, of
+            which :func:`~acp_host.services.page_address.read_address` tells what to show.
+    """
+
+    form: ElicitationHandler | None = None
+    url: ElicitationHandler | None = None
+
+    def for_request(self, request: CreateElicitationRequest) -> ElicitationHandler | None:
+        """Return the handler for the request's mode, or ``None``."""
+        if isinstance(request, ElicitationFormMode):
+            return self.form
+        return self.url if isinstance(request, ElicitationUrlMode) else None
+
+
+async def answer_elicitation(
+    handlers: ElicitationHandlers, request: CreateElicitationRequest, report: Callable[[Diagnostic], None]
+) -> CreateElicitationResponse:
+    """Return what the agent is told; see the table of this module.
+
+    Args:
+        handlers: of the application.
+        request: the question.
+        report: takes diagnostics.
+
+    Raises:
+        InvalidParams: the question is none that can be shown.
+        RequestFailed: the handler refused in its own words.
+    """
+    session_id = getattr(request, "session_id", None) or None
+
+    def say(kind: DiagnosticKind, text: str, data: Any = None) -> None:
+        report(Diagnostic(kind, text, method=_METHOD, session_id=session_id, data=data))
+
+    handler = handlers.for_request(request)
+    if handler is None:
+        say(
+            DiagnosticKind.UNEXPECTED,
+            "the agent asked in a mode that this host did not offer; it was declined",
+            request,
+        )
+        return ElicitationDeclineAction()
+    form = await _read(request, say)
+    try:
+        answer = handler(request)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        return await _checked(form, answer, say)
+    except RequestFailed:
+        raise
+    except Exception as error:
+        text = f"the elicitation handler failed, so the agent was told no: {type(error).__name__}: {error}"
+        say(DiagnosticKind.HANDLER_FAILED, text)
+        return ElicitationDeclineAction()
+
+
+async def _read(request: CreateElicitationRequest, say: Callable[..., None]) -> Form | None:
+    """Return the form of a request that has one; raises ``InvalidParams`` for a question that cannot be shown."""
+    try:
+        if isinstance(request, ElicitationUrlMode):
+            read_address(request.url)
+        elif isinstance(request, ElicitationFormMode):
+            form = await asyncio.to_thread(read_form, request)
+            if form.problems:
+                text = f"parts of the form were left out: {'; '.join(form.problems)}"
+                say(DiagnosticKind.UNEXPECTED, text, form.problems)
+            return form
+    except (InvalidInput, InvalidParams) as error:
+        text = error.message if isinstance(error, InvalidParams) else str(error)
+        say(DiagnosticKind.MALFORMED, f"a question was refused: {text}")
+        raise InvalidParams(text) from None
+    return None
+
+
+async def _checked(form: Form | None, answer: Any, say: Callable[..., None]) -> CreateElicitationResponse:
+    """Return a handler's answer as it may be sent.
+
+    Raises:
+        InvalidInput: it does not fit the form, or is no answer.
+    """
+    if isinstance(answer, ElicitationDeclineAction | ElicitationCancelAction | UnknownElicitationAction):
+        return answer
+    if not isinstance(answer, ElicitationAcceptAction):
+        raise InvalidInput(f"a question is accepted, declined or cancelled, not answered with {type(answer).__name__}")
+    if form is None:
+        return evolve(answer, content=UNSET)
+    review = await asyncio.to_thread(check_answer, form, answer.content or {})
+    review.require_valid()
+    if review.unchecked:
+        say(DiagnosticKind.UNEXPECTED, f"parts of an answer were not checked: {'; '.join(review.unchecked)}")
+    return evolve(answer, content=review.content)
