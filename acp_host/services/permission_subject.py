@@ -109,9 +109,9 @@ class PermissionSubject:
         kind: one of :class:`~acp_host.wire.tool_calls.ToolKind` or another word; ``None`` if the agent names none.
         title: what the agent calls it; empty if it says nothing.
         paths: where the paths that it names really are: absolute, normalised, links resolved.
-        named_paths: the same paths as they were named, absolute and normalised, links as they are.
+        named_paths: the same paths as they were named below ``cwd``, absolute and normalised, other links as they are.
         command: the command that it names, as one line; ``None`` if it names none.
-        cwd: the session's working directory, absolute.
+        cwd: where the session's working directory really is.
         env: names of the variables that it sets for the command.
         readable: whether all of it could be read; no rule on paths or commands allows what could not.
     """
@@ -198,10 +198,10 @@ def real_path(path: str, cwd: str) -> tuple[str, str]:
 
 
 def _subject(named: _Named, *, cwd: str, kind: Any, **fields: Any) -> PermissionSubject:
-    paths, readable = [], named.readable
+    paths, readable, real_cwd = [], named.readable, os.path.realpath(cwd)
     for path in named.paths:
         try:
-            paths.append(real_path(path, cwd))
+            paths.append(real_path(_below(path, cwd, real_cwd), real_cwd))
         except (ValueError, OSError):
             readable = False
     return PermissionSubject(
@@ -209,10 +209,15 @@ def _subject(named: _Named, *, cwd: str, kind: Any, **fields: Any) -> Permission
         paths=tuple(dict.fromkeys(real for _, real in paths)),
         named_paths=tuple(dict.fromkeys(name for name, _ in paths)),
         command=named.command,
-        cwd=cwd,
+        cwd=real_cwd,
         readable=readable,
         **fields,
     )
+
+
+def _below(path: str, cwd: str, real_cwd: str) -> str:
+    """Return a path that begins with the working directory so that it begins with where that really is."""
+    return real_cwd + path.removeprefix(cwd) if path == cwd or path.startswith(os.path.join(cwd, "")) else path
 
 
 class _Named:

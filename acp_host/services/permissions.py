@@ -1,24 +1,12 @@
 """Who answers when the agent asks for permission: a :class:`PermissionPolicy` or the application's own handler.
 
-Owns how a decision becomes one of the options that the agent offered, and the check that an answer is one of them. It
-does not own when a question is asked or withdrawn: at ``session/cancel`` the host answers ``cancelled`` by itself.
+Owns what a policy decides, and why. It does not own when a question is asked or withdrawn: at ``session/cancel`` the
+host answers ``cancelled`` by itself. How a decision becomes one of the options that the agent offered is
+:mod:`acp_host.services.permission_options`'s work, what a rule matches :mod:`acp_host.services.permission_rules`'s.
 
-An option is found by its kind, never by its position or its label, and only where that leaves no doubt: it is the only
-one of its kind, and no other option shares its id, since the id is all that the agent hears. An option of a kind that
-this library does not know is never chosen. Each decision has a list of kinds, and the first that leaves no doubt is
-chosen; where none does, the outcome is ``cancelled``:
-
-=================  ========================================================
-decision           kinds
-=================  ========================================================
-``allow_once``     ``allow_once``, ``reject_once``, ``reject_always``
-``allow_always``   ``allow_always``, ``allow_once``, ``reject_once``, ``reject_always``
-``reject_once``    ``reject_once``, ``reject_always``
-``reject_always``  ``reject_always``, ``reject_once``
-``cancel``         none
-=================  ========================================================
-
-``cancelled`` is a last resort, because several agents end the whole turn on it.
+The first rule that matches decides, else the default. A kind that is missing or unknown is never taken for a harmless
+one: where only that keeps a rule from rejecting or asking, no later rule allows it unless it says ``unknown`` or ``*``,
+and the default does not either; somebody is asked.
 
 Specification: Tool Calls, Requesting Permission.
 """
@@ -26,34 +14,36 @@ Specification: Tool Calls, Requesting Permission.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Mapping, Sequence
-from enum import StrEnum
-from typing import Protocol
+import os
+from collections.abc import Awaitable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
 
 from attrs import field, frozen
 
 from acp_host.errors import InvalidInput
-from acp_host.wire.ids import PermissionOptionId
-from acp_host.wire.permission import (
-    CancelledPermissionOutcome,
-    PermissionOption,
-    PermissionOptionKind,
-    RequestPermissionOutcome,
-    RequestPermissionRequest,
-    SelectedPermissionOutcome,
+from acp_host.services.permission_options import (
+    PermissionDecision,
+    decision_of,
+    outcome_for,
+    validate_outcome,
 )
+from acp_host.services.permission_rules import PermissionRule
+from acp_host.services.permission_subject import DescribedCall, PermissionSubject, subject_of_request
+from acp_host.wire.ids import PermissionOptionId
+from acp_host.wire.permission import RequestPermissionOutcome, RequestPermissionRequest
+from acp_host.wire.text import printable
 
-__all__ = ["PermissionDecision", "PermissionHandler", "PermissionPolicy", "answer_permission", "validate_outcome"]
-
-
-class PermissionDecision(StrEnum):
-    """What a policy decides; :mod:`acp_host.services.permissions` says which option that chooses."""
-
-    ALLOW_ONCE = "allow_once"
-    ALLOW_ALWAYS = "allow_always"
-    REJECT_ONCE = "reject_once"
-    REJECT_ALWAYS = "reject_always"
-    CANCEL = "cancel"
+__all__ = [
+    "Explanation",
+    "PermissionDecision",
+    "PermissionHandler",
+    "PermissionPolicy",
+    "PermissionRule",
+    "answer_permission",
+    "validate_outcome",
+]
 
 
 class PermissionHandler(Protocol):
@@ -68,43 +58,51 @@ class PermissionHandler(Protocol):
     ) -> RequestPermissionOutcome | PermissionOptionId | Awaitable[RequestPermissionOutcome | PermissionOptionId]: ...
 
 
-_KINDS: Mapping[PermissionDecision, tuple[PermissionOptionKind, ...]] = {
-    PermissionDecision.ALLOW_ONCE: (
-        PermissionOptionKind.ALLOW_ONCE,
-        PermissionOptionKind.REJECT_ONCE,
-        PermissionOptionKind.REJECT_ALWAYS,
-    ),
-    PermissionDecision.ALLOW_ALWAYS: (
-        PermissionOptionKind.ALLOW_ALWAYS,
-        PermissionOptionKind.ALLOW_ONCE,
-        PermissionOptionKind.REJECT_ONCE,
-        PermissionOptionKind.REJECT_ALWAYS,
-    ),
-    PermissionDecision.REJECT_ONCE: (PermissionOptionKind.REJECT_ONCE, PermissionOptionKind.REJECT_ALWAYS),
-    PermissionDecision.REJECT_ALWAYS: (PermissionOptionKind.REJECT_ALWAYS, PermissionOptionKind.REJECT_ONCE),
-    PermissionDecision.CANCEL: (),
-}
+@frozen(kw_only=True)
+class Explanation:
+    """What a policy decides about a subject, and why; ``str()`` gives it as lines for a person.
+
+    Attributes:
+        decision: what is decided.
+        rule: the rule that decided; ``None``: the default did.
+        reason: why, in one sentence.
+        passed: the rules that stand before it, and why each does not match, as the end of a sentence.
+    """
+
+    decision: PermissionDecision
+    rule: PermissionRule | None
+    reason: str
+    passed: tuple[tuple[PermissionRule, str], ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"{self.decision}: {self.reason}"]
+        lines += [f"  {_called(rule)} does not decide: it {why}" for rule, why in self.passed]
+        return printable("\n".join(lines))
 
 
-def _decision(value: str) -> PermissionDecision:
-    try:
-        return PermissionDecision(value)
-    except ValueError:
-        raise InvalidInput(f"a permission decision is one of {', '.join(PermissionDecision)}, not {value!r}") from None
+def _rules(value: Iterable[PermissionRule]) -> tuple[PermissionRule, ...]:
+    rules = tuple(value) if not isinstance(value, str) and isinstance(value, Iterable) else (value,)
+    for rule in rules:
+        if not isinstance(rule, PermissionRule):
+            raise InvalidInput(f"the rules of a policy are PermissionRule objects, not {rule!r}")
+    return rules
 
 
 @frozen
 class PermissionPolicy:
-    """Answers permission requests without asking anybody; a value, which can be compared and stored.
+    """Decides without asking anybody, unless it decides to ask; a value, which can be compared and stored.
 
     Attributes:
-        default: what is decided; one of :class:`PermissionDecision` or its word.
+        default: what is decided where no rule matches; one of
+            :class:`~acp_host.services.permission_options.PermissionDecision` or its word.
+        rules: the first that matches decides.
 
     Raises:
         InvalidInput: ``default`` is another word.
     """
 
-    default: PermissionDecision = field(default=PermissionDecision.REJECT_ONCE, converter=_decision)
+    default: PermissionDecision = field(default=PermissionDecision.REJECT_ONCE, converter=decision_of)
+    rules: tuple[PermissionRule, ...] = field(default=(), converter=_rules, kw_only=True)
 
     @classmethod
     def reject(cls) -> PermissionPolicy:
@@ -116,13 +114,106 @@ class PermissionPolicy:
         """Return the policy that allows everything the agent asks for, each time anew."""
         return cls(PermissionDecision.ALLOW_ONCE)
 
-    def decide(self, request: RequestPermissionRequest) -> RequestPermissionOutcome:
-        """Return the outcome for ``request``; see the table of this module."""
-        for kind in _KINDS[self.default]:
-            option = _plain_option(request.options, kind)
-            if option is not None:
-                return SelectedPermissionOutcome(option_id=option.option_id)
-        return CancelledPermissionOutcome()
+    @classmethod
+    def ask(cls) -> PermissionPolicy:
+        """Return the policy that always asks."""
+        return cls(PermissionDecision.ASK)
+
+    @classmethod
+    def read_only(cls) -> PermissionPolicy:
+        """Return the policy that lets the agent read, search and think, and refuses everything else."""
+        rule = PermissionRule(name="read only", decision="allow_once", kinds=("read", "search", "think"))
+        return cls(PermissionDecision.REJECT_ONCE, rules=(rule,))
+
+    @classmethod
+    def load(cls, path: str | Path) -> PermissionPolicy:
+        """Return the policy that a TOML file describes, see :mod:`acp_host.services.permission_toml`.
+
+        Raises:
+            InvalidInput: the file is none; names the file, the rule and the key.
+            OSError: it cannot be read.
+        """
+        try:
+            text = Path(path).read_text("utf-8")
+        except UnicodeDecodeError as error:
+            raise InvalidInput(f"{os.fspath(path)} is not TOML: byte {error.start} is not UTF-8") from None
+        return cls.from_toml(text, source=os.fspath(path))
+
+    @classmethod
+    def from_toml(cls, text: str, *, source: str = "the policy") -> PermissionPolicy:
+        """Return the policy that ``text`` describes; ``source`` is what errors call it. Raises as :meth:`load`."""
+        from acp_host.services.permission_toml import read_policy
+
+        return read_policy(text, source)
+
+    def to_toml(self) -> str:
+        """Return the policy as TOML; :meth:`from_toml` reads the same policy from it."""
+        from acp_host.services.permission_toml import write_policy
+
+        return write_policy(self)
+
+    def judge(self, subject: PermissionSubject, now: datetime | None = None) -> Explanation:
+        """Return what is decided about a subject, and why.
+
+        Args:
+            subject: what is to be decided.
+            now: the time, with its offset; ``None``: that of the machine.
+        """
+        now = now or datetime.now(UTC)
+        passed: list[tuple[PermissionRule, str]] = []
+        spared: PermissionRule | None = None
+        for rule in self.rules:
+            mismatch = rule.mismatch(subject, now)
+            if mismatch is None and spared is not None and rule.decision.allows and not rule.takes_unknown_kinds:
+                mismatch = "does not say that it is for unknown kinds"
+            if mismatch is None:
+                return Explanation(
+                    decision=rule.decision, rule=rule, reason=f"{_called(rule)} matches", passed=tuple(passed)
+                )
+            if spared is None and not rule.decision.allows and rule.spared_by_kind(subject, now):
+                spared = rule
+            passed.append((rule, mismatch))
+        return self._by_default(spared, tuple(passed))
+
+    def _by_default(self, spared: PermissionRule | None, passed: tuple[tuple[PermissionRule, str], ...]) -> Explanation:
+        if spared is None or not self.default.allows:
+            return Explanation(
+                decision=self.default, rule=None, reason="no rule matches, and this is the default", passed=passed
+            )
+        reason = f"its kind is unknown, and {_called(spared)} matches but for that"
+        return Explanation(decision=PermissionDecision.ASK, rule=spared, reason=reason, passed=passed)
+
+    def explain(
+        self,
+        request: RequestPermissionRequest,
+        *,
+        agent: str = "",
+        cwd: str | Path = ".",
+        known: DescribedCall | None = None,
+        now: datetime | None = None,
+    ) -> Explanation:
+        """Return what is decided about a permission request, and why.
+
+        Looks at the disk, for links; call it in a thread.
+
+        Args:
+            request: the agent's request.
+            agent: name of the agent.
+            cwd: working directory of its session.
+            known: what the agent has said of the tool call before.
+            now: as for :meth:`judge`.
+        """
+        subject = subject_of_request(request, agent=agent, cwd=os.path.abspath(cwd), known=known)
+        return self.judge(subject, now)
+
+    def decide(self, request: RequestPermissionRequest, **about: Any) -> RequestPermissionOutcome:
+        """Return the outcome for ``request`` where nobody can be asked; arguments as for :meth:`explain`."""
+        decision = self.explain(request, **about).decision if self.rules else self.default
+        return outcome_for(decision, request.options)
+
+
+def _called(rule: PermissionRule) -> str:
+    return f"the rule {rule.name!r}" if rule.name else "a rule without a name"
 
 
 async def answer_permission(
@@ -138,32 +229,3 @@ async def answer_permission(
         return answerer.decide(request)
     answer = answerer(request)
     return validate_outcome(request, await answer if inspect.isawaitable(answer) else answer)
-
-
-def validate_outcome(
-    request: RequestPermissionRequest, answer: RequestPermissionOutcome | PermissionOptionId
-) -> RequestPermissionOutcome:
-    """Return ``answer`` as an outcome for ``request``.
-
-    Args:
-        request: the question.
-        answer: an outcome, or the id of the chosen option.
-
-    Raises:
-        InvalidInput: it is neither ``cancelled`` nor the id of one of the request's options.
-    """
-    outcome = SelectedPermissionOutcome(option_id=answer) if isinstance(answer, str) else answer
-    if isinstance(outcome, CancelledPermissionOutcome):
-        return outcome
-    offered = [option.option_id for option in request.options]
-    if not isinstance(outcome, SelectedPermissionOutcome) or outcome.option_id not in offered:
-        raise InvalidInput(f"a permission request is answered with one of {offered} or cancelled, not with {answer!r}")
-    return outcome
-
-
-def _plain_option(options: Sequence[PermissionOption], kind: PermissionOptionKind) -> PermissionOption | None:
-    """Return the one option of ``kind``; ``None`` if there is none, or if choosing it would leave doubt."""
-    found = [option for option in options if option.kind == kind]
-    if len(found) != 1 or sum(option.option_id == found[0].option_id for option in options) != 1:
-        return None
-    return found[0]
