@@ -23,14 +23,17 @@ import ntpath
 import os
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from acp_host.errors import InvalidInput, InvalidParams
 from acp_host.services._place import Place
 
-__all__ = ["HAVE_HANDLES", "MAX_HOPS", "MAX_PATH", "HandleRoots", "PortableRoots", "Roots", "confine"]
+__all__ = ["HAVE_HANDLES", "MAX_HOPS", "MAX_PATH", "HandleRoots", "Permit", "PortableRoots", "Roots", "confine"]
+
+Permit = Callable[[str], None]
+"""Takes the real path at which a walk ends, and raises if it may not end there."""
 
 MAX_PATH = 4096
 """Longest path that an agent may name, in bytes."""
@@ -56,6 +59,10 @@ _WINDOWS_DEVICES = frozenset(
     {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}
     | {f"{port}{digit}" for port in ("COM", "LPT") for digit in "123456789¹²³"}
 )
+
+
+def _permit_all(path: str) -> None:
+    """Let a walk end anywhere inside the roots."""
 
 
 def confine(roots: Sequence[str | Path]) -> Roots:
@@ -86,12 +93,13 @@ class Roots(ABC):
         self.real = tuple(os.path.realpath(root) for root in self.given)
 
     @contextmanager
-    def place(self, path: str, *, make_parents: bool = False) -> Iterator[Place]:
+    def place(self, path: str, *, make_parents: bool = False, permit: Permit = _permit_all) -> Iterator[Place]:
         """Find where the file ``path`` is, or would be.
 
         Args:
             path: as the agent named it.
             make_parents: make the directories that are missing on the way.
+            permit: asked about the file's real path, before a directory is made; what it raises ends the walk.
 
         Raises:
             InvalidParams: the path is not absolute, is malformed, or leads out of the roots.
@@ -100,17 +108,17 @@ class Roots(ABC):
         _check_path(path)
         if os.path.basename(path) in ("", ".", ".."):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        with self._find(path, make_parents) as place:
+        with self._find(path, make_parents, permit) as place:
             yield place
 
     def directory(self, path: str) -> str:
         """Return the real path of the existing directory ``path``; raises as :meth:`place` does."""
         _check_path(path)
-        with self._find(os.path.join(path, "."), False) as place:
+        with self._find(os.path.join(path, "."), False, _permit_all) as place:
             return os.path.dirname(place.path)
 
     @abstractmethod
-    def _find(self, path: str, make_parents: bool) -> AbstractContextManager[Place]:
+    def _find(self, path: str, make_parents: bool, permit: Permit) -> AbstractContextManager[Place]:
         """Walk to ``path``, which is well formed; one that ends in ``/.`` is a directory that must exist."""
 
 
@@ -135,11 +143,13 @@ class HandleRoots(Roots):
         return None
 
     @contextmanager
-    def _find(self, path: str, make_parents: bool) -> Iterator[Place]:
-        walk = _Walk(self, path, make_parents)
+    def _find(self, path: str, make_parents: bool, permit: Permit) -> Iterator[Place]:
+        walk = _Walk(self, path, make_parents, permit)
         try:
             name = walk.run()
-            yield Place(name, "/" + "/".join([*walk.names, name]), walk.handle)
+            real = "/" + "/".join([*walk.names, name])
+            permit(real)
+            yield Place(name, real, walk.handle)
         finally:
             walk.close()
 
@@ -147,12 +157,13 @@ class HandleRoots(Roots):
 class _Walk:
     """One walk: the directory reached so far, by handle and by the names that lead to it, and what is still to walk."""
 
-    def __init__(self, roots: HandleRoots, path: str, make_parents: bool) -> None:
+    def __init__(self, roots: HandleRoots, path: str, make_parents: bool, permit: Permit) -> None:
         self.handle = -1
         self.names: list[str] = []
         self._roots = roots
         self._path = path
         self._make_parents = make_parents
+        self._permit = permit
         self._pending: deque[str] = deque()
         self._hops = 0
 
@@ -215,8 +226,10 @@ class _Walk:
         try:
             return os.open(name, _DIRECTORY, dir_fd=self.handle)
         except FileNotFoundError:
-            if not self._make_parents:
+            if not self._make_parents or ".." in self._pending:
                 raise
+        # Below a directory that is missing there are no links: the path ends where its names say.
+        self._permit("/" + "/".join([*self.names, name, *self._pending]))
         with suppress(FileExistsError):
             os.mkdir(name, dir_fd=self.handle)
         return os.open(name, _DIRECTORY, dir_fd=self.handle)
@@ -242,8 +255,9 @@ class PortableRoots(Roots):
     """Roots whose files are found by resolving the path and checking where it ends."""
 
     @contextmanager
-    def _find(self, path: str, make_parents: bool) -> Iterator[Place]:
+    def _find(self, path: str, make_parents: bool, permit: Permit) -> Iterator[Place]:
         real = self._resolve(path)
+        permit(real)
         if os.path.basename(path) == ".":
             os.scandir(real).close()  # raises unless it is a directory
             real = os.path.join(real, ".")

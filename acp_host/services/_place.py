@@ -12,10 +12,14 @@ import errno
 import os
 import secrets
 import stat
+import threading
 
 import attrs
 
-__all__ = ["Place", "SpecialFileError"]
+__all__ = ["ChangedMeanwhile", "Place", "SpecialFileError"]
+
+_replacing = threading.Lock()
+"""Held between the last look at a file and the new one taking its place, so that of two writers one sees the other."""
 
 _GUARDED = (
     getattr(os, "O_NOFOLLOW", 0)
@@ -36,6 +40,10 @@ class SpecialFileError(Exception):
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
         self.problem = problem
+
+
+class ChangedMeanwhile(Exception):
+    """The file at the place is no longer the one that was read; nothing was written."""
 
 
 @attrs.frozen
@@ -91,6 +99,10 @@ class Place:
             data: the whole content.
             like: the status of the file that is replaced, whose permission bits and, where that is allowed, owner are
                 kept; ``None`` for a new file. Bits that make a program run as its owner are dropped.
+
+        Raises:
+            ChangedMeanwhile: the file that is there now has another status, or ``like`` is ``None`` and there is one.
+            OSError: it cannot be written.
         """
         temporary = os.path.join(os.path.dirname(self.name), f".acp-host-{secrets.token_hex(8)}.tmp")
         mode = 0o666 if like is None else 0o600
@@ -102,12 +114,22 @@ class Place:
                 if like is not None:
                     _copy_status(file.fileno(), like)
                 os.fsync(file.fileno())
-            os.replace(temporary, self.name, src_dir_fd=self.handle, dst_dir_fd=self.handle)
+            with _replacing:
+                self._require_unchanged(like)
+                os.replace(temporary, self.name, src_dir_fd=self.handle, dst_dir_fd=self.handle)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(temporary, dir_fd=self.handle)
             raise
         self._sync_directory()
+
+    def _require_unchanged(self, like: os.stat_result | None) -> None:
+        try:
+            now = self.stat()
+        except FileNotFoundError:
+            return  # what is gone cannot be overwritten
+        if like is None or _identity(now) != _identity(like):
+            raise ChangedMeanwhile
 
     def _sync_directory(self) -> None:
         """Make the new name survive a crash, where the platform can."""
@@ -126,6 +148,10 @@ def _require_regular(status: os.stat_result) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(status.st_mode):
         raise SpecialFileError("is not a regular file")
+
+
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _copy_status(descriptor: int, like: os.stat_result) -> None:

@@ -20,7 +20,7 @@ from acp_host.services._confined import (
     confine,
     is_special_on_windows,
 )
-from acp_host.services._place import SpecialFileError
+from acp_host.services._place import ChangedMeanwhile, SpecialFileError
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the cases are POSIX paths and links")
 
@@ -249,6 +249,39 @@ def test_parents_are_made_only_when_asked(tree: Path, kind: type[Roots]) -> None
     assert (tree / "work/src/a/b/new").read_text() == "new"
 
 
+@pytest.mark.parametrize("path", ["work/to-dir/a/b/new", "work/src/a/new", "work/dangling", "work/to-file"])
+def test_who_permits_is_asked_about_the_real_path_before_anything_is_made(
+    tree: Path, kind: type[Roots], path: str
+) -> None:
+    asked: list[str] = []
+
+    def refuse(real: str) -> None:
+        asked.append(real)
+        raise InvalidParams("not there")
+
+    before = sorted(tree.rglob("*"))
+    real = os.path.realpath(tree / path)
+    with (
+        no_descriptor_left(),
+        pytest.raises(InvalidParams, match="not there"),
+        kind([tree / "work"]).place(f"{tree}/{path}", make_parents=True, permit=refuse),
+    ):
+        pytest.fail("a place was found")
+    assert asked == [real]
+    assert sorted(tree.rglob("*")) == before
+
+
+@pytest.mark.skipif(not HAVE_HANDLES, reason="the other kind resolves such steps by name")
+def test_a_step_up_from_a_missing_directory_makes_nothing(tree: Path) -> None:
+    before = sorted(tree.rglob("*"))
+    with (
+        pytest.raises(FileNotFoundError),
+        HandleRoots([tree / "work"]).place(f"{tree}/work/new/../out/x", make_parents=True),
+    ):
+        pytest.fail("a place was found")
+    assert sorted(tree.rglob("*")) == before
+
+
 def test_a_dangling_link_is_written_through(tree: Path, kind: type[Roots]) -> None:
     with kind([tree / "work"]).place(str(tree / "work/dangling")) as place:
         place.replace(b"now")
@@ -324,9 +357,10 @@ def attempt_read_or_write(roots: Roots, path: str, attempt: int) -> str:
         if attempt % 4:
             return read(roots, path)
         with roots.place(path) as place:
-            place.replace(b"inside")
+            _, status = place.read(1000)
+            place.replace(b"inside", like=status)
             return "inside"
-    except (OSError, InvalidParams, SpecialFileError) as error:
+    except (OSError, InvalidParams, SpecialFileError, ChangedMeanwhile) as error:
         return type(error).__name__
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from acp_host.services import _place
 from acp_host.services._confined import HAVE_HANDLES, HandleRoots
-from acp_host.services._place import Place, SpecialFileError
+from acp_host.services._place import ChangedMeanwhile, Place, SpecialFileError
 
 pytestmark = pytest.mark.skipif(not HAVE_HANDLES, reason="devices, FIFOs and handles are POSIX things")
 
@@ -76,15 +76,46 @@ def mode(path: Path) -> int:
 def test_another_hard_link_keeps_the_old_content(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("old")
     os.link(tmp_path / "file", tmp_path / "other")
-    at(tmp_path / "file").replace(b"new")
+    at(tmp_path / "file").replace(b"new", like=(tmp_path / "file").stat())
     assert (tmp_path / "other").read_text() == "old"
 
 
-def test_a_link_at_the_place_is_replaced_and_not_written_through(tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text("old")
-    (tmp_path / "link").symlink_to("secret")
-    at(tmp_path / "link").replace(b"new")
-    assert ((tmp_path / "secret").read_text(), (tmp_path / "link").read_text()) == ("old", "new")
+@pytest.mark.parametrize("by", ["write", "replacing", "link", "touch"])
+def test_a_file_that_changed_since_it_was_read_is_not_replaced(tmp_path: Path, by: str) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    (tmp_path / "other").write_text("new")
+    _, status = at(path).read(100)
+    if by == "write":
+        path.write_text("new")
+    elif by == "replacing":
+        (tmp_path / "other").rename(path)
+    elif by == "link":
+        path.unlink()
+        path.symlink_to("other")
+    else:
+        os.utime(path, ns=(0, 0))
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(ChangedMeanwhile):
+        at(path).replace(b"agent", like=status)
+    assert path.read_text() == ("old" if by == "touch" else "new")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_a_file_that_has_appeared_since_is_not_replaced(tmp_path: Path, kind: str) -> None:
+    kinds(tmp_path)
+    with pytest.raises(ChangedMeanwhile):
+        at(tmp_path / kind).replace(b"agent")
+    assert (tmp_path / "file").read_text() == "content"
+
+
+def test_a_file_that_has_gone_since_is_made_again(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    _, status = at(tmp_path / "file").read(100)
+    (tmp_path / "file").unlink()
+    at(tmp_path / "file").replace(b"new", like=status)
+    assert (tmp_path / "file").read_text() == "new"
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
@@ -98,7 +129,7 @@ def test_a_failed_write_changes_and_leaves_nothing(
     (tmp_path / "file").write_text("old")
     monkeypatch.setattr(_place.os, step, fail)
     with pytest.raises(type(error)):
-        at(tmp_path / "file").replace(b"new")
+        at(tmp_path / "file").replace(b"new", like=(tmp_path / "file").stat())
     monkeypatch.undo()
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert (tmp_path / "file").read_text() == "old"

@@ -1,0 +1,41 @@
+"""Serves an agent's ``fs/read_text_file`` and ``fs/write_text_file``: :class:`FileService`.
+
+What an application gives it: open documents (:class:`BufferProvider`), what to do about a :class:`WriteConflict`, and
+:class:`FileRules`. What it tells: each :class:`FileChange`.
+"""
+
+from __future__ import annotations
+
+from acp_host.services.files.buffers import BufferEdit, BufferProvider, OpenDocument
+from acp_host.services.files.changes import FileChange, FileChangeKind, FileTarget
+from acp_host.services.files.conflicts import ConflictHandler, ConflictReason, WriteConflict
+from acp_host.services.files.edits import Position, TextEdit, apply_edits, text_edits
+from acp_host.services.files.formats import PLAIN_TEXT, DocumentFormat, text_hash
+from acp_host.services.files.merging import Merge, MergeUnavailable, merge_texts
+from acp_host.services.files.rules import FileRules
+from acp_host.services.files.service import MAX_FILE_SIZE, FileService
+
+__all__ = [
+    "MAX_FILE_SIZE",
+    "PLAIN_TEXT",
+    "BufferEdit",
+    "BufferProvider",
+    "ConflictHandler",
+    "ConflictReason",
+    "DocumentFormat",
+    "FileChange",
+    "FileChangeKind",
+    "FileRules",
+    "FileService",
+    "FileTarget",
+    "Merge",
+    "MergeUnavailable",
+    "OpenDocument",
+    "Position",
+    "TextEdit",
+    "WriteConflict",
+    "apply_edits",
+    "merge_texts",
+    "text_edits",
+    "text_hash",
+]

@@ -1,0 +1,437 @@
+"""Serves an agent's ``fs/read_text_file`` and ``fs/write_text_file``: :class:`FileService`.
+
+Owns what the two methods mean, and the order of things: is the file the session's, is it open in an editor, would a
+write undo somebody's change. Each of these is answered elsewhere: by :mod:`~acp_host.services.files.disk` and
+:mod:`~acp_host.services.files.rules`, by the application's :class:`~acp_host.services.files.buffers.BufferProvider`, by
+:mod:`~acp_host.services.files.conflicts`.
+
+Errors, all with ``data: {"path": …}``:
+
+=========================================================================  ==================================
+what is wrong                                                              raised
+=========================================================================  ==================================
+there is no such file, or (reading) a part of its path is not a directory  ``ResourceNotFound`` (-32002)
+the path is relative, malformed or outside the session's directories       ``InvalidParams`` (-32602)
+a rule keeps it from agents, or from being written                         ``InvalidParams`` (-32602)
+it is a directory, a device, a FIFO, a socket; it is too large; not text   ``InvalidParams`` (-32602)
+a write would undo a change that the agent has not seen                    ``InvalidParams`` (-32602)
+the system refuses or fails (rights, full disk)                            ``InternalError`` (-32603)
+=========================================================================  ==================================
+
+Cost: a read or write handles the whole file, in a thread, so that a slow disk does not stop the event loop.
+
+A write never waits for another one. It looks, decides, and takes effect only if what it has looked at is still there;
+otherwise it looks again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from attrs import define, evolve, field, frozen
+
+from acp_host.errors import InvalidInput, InvalidParams, MethodNotFound, ResourceNotFound
+from acp_host.services._confined import Permit, Roots, confine
+from acp_host.services._place import ChangedMeanwhile
+from acp_host.services._text import line_window
+from acp_host.services.files.buffers import BufferEdit, BufferProvider, OpenDocument
+from acp_host.services.files.changes import FileChange, FileChangeKind, FileChanges, FileTarget
+from acp_host.services.files.conflicts import (
+    ConflictHandler,
+    ConflictReason,
+    FileView,
+    WriteConflict,
+    base_of,
+    find_conflict,
+    merge_conflict,
+)
+from acp_host.services.files.disk import Disk, invalid, not_found
+from acp_host.services.files.edits import text_edits
+from acp_host.services.files.formats import PLAIN_TEXT, DocumentFormat
+from acp_host.services.files.known_texts import KnownText, KnownTexts
+from acp_host.services.files.merging import MergeUnavailable
+from acp_host.services.files.rules import FileRules
+from acp_host.wire.files import (
+    ReadTextFileRequest,
+    ReadTextFileResponse,
+    WriteTextFileRequest,
+    WriteTextFileResponse,
+)
+from acp_host.wire.ids import SessionId
+
+__all__ = ["MAX_ATTEMPTS", "MAX_FILE_SIZE", "FileService"]
+
+MAX_FILE_SIZE = 16 * 1024 * 1024
+"""Default for the largest file that is read or written, in bytes."""
+MAX_ATTEMPTS = 10
+"""How often a write looks again at a file that keeps changing before it gives up."""
+
+T = TypeVar("T")
+
+
+@define
+class _Session:
+    """What a session is allowed, and what it has seen."""
+
+    roots: Roots
+    known: KnownTexts = field(factory=KnownTexts)
+
+
+@frozen(kw_only=True)
+class _Write:
+    """One attempt to write.
+
+    Attributes:
+        session: whose.
+        session_id: its id.
+        path: the file, as the agent calls it.
+        proposed: the agent's text.
+        text: what is to be written: the agent's text, or what was decided about a conflict.
+        decided: the conflict that was decided, if there was one.
+    """
+
+    session: _Session
+    session_id: SessionId
+    path: str
+    proposed: str
+    text: str
+    decided: WriteConflict | None = None
+
+    def conflict(self, real: str, view: FileView) -> WriteConflict | None:
+        """Return what stands against writing the file ``real``, unless that was decided already."""
+        decided = self.decided
+        if decided is not None and (decided.current, decided.disk) == (view.current, view.disk):
+            return None
+        known = self.session.known.get(real)
+        reason = find_conflict(view, known, self.session.known.has_read, self.proposed)
+        if reason is None:
+            return None
+        conflict = WriteConflict(
+            session_id=self.session_id,
+            path=real,
+            reason=reason,
+            base=base_of(view, known, reason),
+            current=view.current or "",
+            proposed=self.proposed,
+            disk=view.disk,
+        )
+        try:
+            merge = merge_conflict(conflict, view)
+        except MergeUnavailable as unavailable:
+            return evolve(conflict, merge_problem=str(unavailable))
+        return evolve(conflict, merge=merge)
+
+
+@frozen
+class _Written:
+    """A write that was done.
+
+    Attributes:
+        session: whose.
+        known: what the agent takes for the file's text now.
+        change: what happened.
+    """
+
+    session: _Session
+    known: KnownText
+    change: FileChange
+
+
+class FileService:
+    """Reads and writes text files for agents, inside the directories of their session.
+
+    Follows the specification's *File System* section. An instance serves the sessions of one connection.
+
+    Args:
+        read: offer ``fs/read_text_file``.
+        write: offer ``fs/write_text_file``.
+        deny: patterns of files that the agent may neither read nor write, as in
+            :class:`~acp_host.services.files.rules.FileRules`.
+        read_only: patterns of files that the agent may not write.
+        buffers: the editor's open documents: a :class:`~acp_host.services.files.buffers.BufferProvider`, or several,
+            which are asked in order.
+        conflict: decides what becomes of a write that would undo somebody else's change, as in
+            :data:`~acp_host.services.files.conflicts.ConflictHandler`; ``None`` refuses it, and tells the agent to read
+            the file again.
+        create_parents: make the missing directories above a new file. Agents count on it when they add a file in a new
+            folder.
+        max_file_size: largest file that is read or written, in bytes.
+
+    Attributes:
+        can_read: whether ``fs/read_text_file`` is offered.
+        can_write: whether ``fs/write_text_file`` is offered.
+        rules: which files are kept from agents. May be replaced at any time, and holds from the next request on.
+
+    Raises:
+        InvalidInput: a pattern is none.
+    """
+
+    def __init__(
+        self,
+        *,
+        read: bool = True,
+        write: bool = True,
+        deny: Sequence[str] = (),
+        read_only: Sequence[str] = (),
+        buffers: BufferProvider | Sequence[BufferProvider] = (),
+        conflict: ConflictHandler | None = None,
+        create_parents: bool = True,
+        max_file_size: int = MAX_FILE_SIZE,
+    ) -> None:
+        self.can_read = read
+        self.can_write = write
+        self.rules = FileRules(deny, read_only)
+        self._buffers = tuple(buffers) if isinstance(buffers, Sequence) else (buffers,)
+        self._decide = conflict
+        self._disk = Disk(max_file_size=max_file_size, create_parents=create_parents)
+        self._changes = FileChanges()
+        self._sessions: dict[SessionId, _Session] = {}
+
+    def open_session(self, session_id: SessionId, roots: Sequence[str | Path]) -> None:
+        """Allow a session the files below ``roots``; replaces what it was allowed before.
+
+        Args:
+            session_id: the agent's id of the session.
+            roots: absolute paths of directories: the session's working directory and its additional directories.
+
+        Raises:
+            InvalidInput: a root is not an absolute path.
+        """
+        confined = confine(roots)
+        session = self._sessions.get(session_id)
+        if session is None:
+            self._sessions[session_id] = _Session(confined)
+        else:
+            session.roots = confined
+
+    def close_session(self, session_id: SessionId) -> None:
+        """Allow the session nothing any more. A write that has begun is finished."""
+        self._sessions.pop(session_id, None)
+
+    def on_change(self, observer: Callable[[FileChange], Any]) -> Callable[[], None]:
+        """Call ``observer`` with each write that was done, from now on; return a function that ends this.
+
+        It is called on the event loop and must not block. One that raises is logged, and called again.
+        """
+        return self._changes.connect(observer)
+
+    async def read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
+        """Return the lines that the agent asked for, with their line endings, without a byte order mark.
+
+        ``line`` counts from 1, and 0 means 1; ``limit`` counts lines; past the end of the file the text is empty. Of an
+        open document the unsaved text is read.
+
+        Raises:
+            RequestFailed: as the table of this module says; ``MethodNotFound`` when reading is not offered.
+        """
+        if not self.can_read:
+            raise MethodNotFound("this host reads no files for the agent")
+        session = self._session(request.session_id)
+        session.known.has_read = True
+        limit = request.limit if isinstance(request.limit, int) else None
+        real, known = await self._read(session, request.path)
+        if real is not None:
+            session.known.remember(real, known)
+        if known.text is None:
+            raise not_found(request.path)
+        return ReadTextFileResponse(await asyncio.to_thread(line_window, known.text, request.line or 1, limit))
+
+    async def write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
+        """Replace or create a file in one step, so that nobody ever sees a part of it, or edit an open document.
+
+        An existing file keeps its permission bits, its encoding (UTF-8, or what its byte order mark says) and its
+        byte order mark; a link to a file stays a link. A file that is not text is not overwritten. When the calling
+        task is cancelled, a write that has begun is finished all the same.
+
+        Raises:
+            RequestFailed: as the table of this module says; ``MethodNotFound`` when writing is not offered.
+        """
+        if not self.can_write:
+            raise MethodNotFound("this host writes no files for the agent")
+        session, path, content = self._session(request.session_id), request.path, request.content
+        write = _Write(session=session, session_id=request.session_id, path=path, proposed=content, text=content)
+        for _ in range(MAX_ATTEMPTS):
+            outcome = await self._attempt(write)
+            if isinstance(outcome, _Written):
+                return WriteTextFileResponse()
+            if outcome is not None:
+                write = evolve(write, text=await self._decision(outcome, path), decided=outcome)
+        raise invalid(path, "keeps changing while it is being written; nothing was written")
+
+    def _session(self, session_id: SessionId) -> _Session:
+        session = self._sessions.get(session_id)
+        if session is None:
+            raise ResourceNotFound("there is no such session", data={"sessionId": session_id})
+        return session
+
+    def _permit(self, session: _Session, path: str, *, writing: bool) -> Permit:
+        rules, roots = self.rules, session.roots.real
+
+        def permit(real: str) -> None:
+            problem = rules.refusal(real, roots, writing=writing)
+            if problem is not None:
+                raise invalid(path, problem)
+
+        return permit
+
+    async def _find_document(
+        self, session: _Session, path: str, permit: Permit
+    ) -> tuple[str, BufferProvider, OpenDocument] | None:
+        """Return the real path of an open document, whose it is, and the document; ``None`` if it is not open."""
+        if not self._buffers:
+            return None
+        real = await asyncio.to_thread(self._disk.locate, session.roots, path, permit)
+        if real is not None:
+            for provider in self._buffers:
+                document = await _awaited(provider.find_document(real))
+                if document is not None:
+                    return real, provider, document
+        return None
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    async def _read(self, session: _Session, path: str) -> tuple[str | None, KnownText]:
+        """Return a file's real path and text. ``None`` stands for one that is not there, or has no directory."""
+        permit = self._permit(session, path, writing=False)
+        found = await self._find_document(session, path, permit)
+        if found is None:
+            return await asyncio.to_thread(self._read_disk, session, path, permit)
+        real, _, document = found
+        return real, await asyncio.to_thread(self._read_document, session, path, permit, document)
+
+    def _read_disk(self, session: _Session, path: str, permit: Permit) -> tuple[str | None, KnownText]:
+        with self._disk.reading(session.roots, path, permit) as place:
+            stored = self._disk.load(path, place)
+            return place.path, KnownText.of(stored.text if stored else None)
+
+    def _read_document(self, session: _Session, path: str, permit: Permit, document: OpenDocument) -> KnownText:
+        view = FileView.of_document(document, self._text_on_disk(session, path, permit))
+        assert view.current is not None
+        self._disk.encode(path, view.current)
+        return KnownText(view.hash, view.current)
+
+    def _text_on_disk(self, session: _Session, path: str, permit: Permit) -> str | None:
+        """Return the text of an open document's file, ``None`` if there is none that can be read here."""
+        try:
+            with self._disk.reading(session.roots, path, permit) as place:
+                stored = self._disk.load(path, place)
+                return stored.text if stored else None
+        except (InvalidParams, ResourceNotFound):
+            return None
+
+    # --- writing ----------------------------------------------------------------------------------------------------
+
+    async def _attempt(self, write: _Write) -> _Written | WriteConflict | None:
+        """Try to write; ``None`` if what was looked at is no longer there."""
+        permit = self._permit(write.session, write.path, writing=True)
+        found = await self._find_document(write.session, write.path, permit)
+        if found is None:
+            return await self._finished(lambda: self._write_disk(write, permit))
+        real, provider, document = found
+        edit = await asyncio.to_thread(self._prepare_edit, write, permit, real, document)
+        if isinstance(edit, WriteConflict) or not await _awaited(provider.apply_edit(edit)):
+            return edit if isinstance(edit, WriteConflict) else None
+        written = _written(write, real, FileTarget.BUFFER, document.text, document.format)
+        self._note(written)
+        return written
+
+    def _write_disk(self, write: _Write, permit: Permit) -> _Written | WriteConflict | None:
+        path = write.path
+        self._disk.encode(path, write.text)
+        with self._disk.writing(write.session.roots, path, permit) as place:
+            # Opened for writing too: replacing needs rights on the directory only, and must not get around a file that
+            # its owner has protected.
+            stored = self._disk.load(path, place, os.O_RDWR)
+            old_text = stored.text if stored else None
+            conflict = write.conflict(place.path, FileView.of_file(old_text))
+            if conflict is not None:
+                return conflict
+            try:
+                self._disk.replace(path, place, write.text, stored)
+            except ChangedMeanwhile:
+                return None
+            return _written(write, place.path, FileTarget.DISK, old_text, PLAIN_TEXT)
+
+    def _prepare_edit(
+        self, write: _Write, permit: Permit, real: str, document: OpenDocument
+    ) -> BufferEdit | WriteConflict:
+        self._disk.encode(write.path, write.text)
+        try:
+            document.format.essence(write.text)
+        except ValueError as error:
+            raise invalid(write.path, str(error)) from None
+        view = FileView.of_document(document, self._text_on_disk(write.session, write.path, permit))
+        return write.conflict(real, view) or BufferEdit(
+            session_id=write.session_id,
+            path=real,
+            old_text=document.text,
+            new_text=write.text,
+            edits=text_edits(document.text, write.text),
+            version=document.version,
+        )
+
+    async def _finished(self, job: Callable[[], _Written | WriteConflict | None]) -> _Written | WriteConflict | None:
+        """Do a job in a thread, and take note of what it did even if nobody waits for it any more."""
+        loop = asyncio.get_running_loop()
+
+        def work() -> _Written | WriteConflict | None:
+            outcome = job()
+            if isinstance(outcome, _Written):
+                with suppress(RuntimeError):  # the loop is closed, and with it all that could be told
+                    loop.call_soon_threadsafe(self._note, outcome)
+            return outcome
+
+        return await asyncio.to_thread(work)
+
+    def _note(self, written: _Written) -> None:
+        written.session.known.remember(written.change.path, written.known)
+        self._changes.tell(written.change)
+
+    async def _decision(self, conflict: WriteConflict, path: str) -> str:
+        """Return what the application wants to be written; raises what the agent is told if that is nothing."""
+        if self._decide is None:
+            raise _refusal(conflict, path)
+        decision = await _awaited(self._decide(conflict))
+        if decision is None:
+            raise _refusal(conflict, path)
+        if not isinstance(decision, str):
+            raise InvalidInput(f"a conflict is decided by a text or None, not by {type(decision).__name__}")
+        if decision == conflict.current and decision != conflict.proposed:
+            raise invalid(path, "was not written: the user has kept the text that is there, which is another; read it")
+        return decision
+
+
+def _written(write: _Write, real: str, target: FileTarget, old_text: str | None, format: DocumentFormat) -> _Written:
+    change = FileChange(
+        session_id=write.session_id,
+        path=real,
+        kind=FileChangeKind.CREATED if old_text is None else FileChangeKind.MODIFIED,
+        target=target,
+        old_text=old_text,
+        new_text=write.text,
+        is_resolved=write.text != write.proposed,
+    )
+    # The agent knows of its own text only. If something else was decided, its next write is held against this one.
+    return _Written(write.session, KnownText.of(write.proposed, format), change)
+
+
+def _refusal(conflict: WriteConflict, path: str) -> InvalidParams:
+    problem = {
+        ConflictReason.CHANGED_SINCE_READ: "has changed since you last read or wrote it",
+        ConflictReason.UNSAVED_CHANGES: "has unsaved changes in the user's editor that you have not read",
+        ConflictReason.CHANGED_ON_DISK: "has unsaved changes in the user's editor and was changed on the disk as well",
+    }[conflict.reason]
+    advice = "read it again with fs/read_text_file and write a text that keeps these changes"
+    return InvalidParams(
+        f"{path} {problem}; nothing was written: {advice}", data={"path": path, "reason": str(conflict.reason)}
+    )
+
+
+async def _awaited(value: T | Awaitable[T]) -> T:
+    return await value if inspect.isawaitable(value) else value
