@@ -50,7 +50,7 @@ def merge_texts(base: str, current: str, proposed: str) -> Merge:
         texts = {"current": current, "base": base, "agent": proposed}
         for name, text in texts.items():
             Path(folder, name).write_bytes(text.encode("utf-8", "surrogatepass"))
-        ran = _run_git(folder, ["merge-file", "-p", "-q", *(f"-L{name}" for name in texts), *texts])
+        ran = _run_git(folder, ["merge-file", "-p", *(f"-L{name}" for name in texts), *texts])
     if ran.returncode >= _GIT_ERROR or ran.returncode < 0:
         raise MergeUnavailable(ran.stderr.decode(errors="replace").strip() or f"git ended with {ran.returncode}")
     return Merge(ran.stdout.decode("utf-8", "surrogatepass"), clean=ran.returncode == 0)

@@ -94,6 +94,7 @@ class _Write:
         proposed: the agent's text.
         text: what is to be written: the agent's text, or what was decided about a conflict.
         decided: the conflict that was decided, if there was one.
+        wants_merge: somebody decides about conflicts, and wants to see the changes merged.
     """
 
     session: _Session
@@ -102,6 +103,7 @@ class _Write:
     proposed: str
     text: str
     decided: WriteConflict | None = None
+    wants_merge: bool = False
 
     def conflict(self, real: str, view: FileView) -> WriteConflict | None:
         """Return what stands against writing the file ``real``, unless that was decided already."""
@@ -121,6 +123,8 @@ class _Write:
             proposed=self.proposed,
             disk=view.disk,
         )
+        if not self.wants_merge:
+            return conflict
         try:
             merge = merge_conflict(conflict, view)
         except MergeUnavailable as unavailable:
@@ -254,8 +258,15 @@ class FileService:
         """
         if not self.can_write:
             raise MethodNotFound("this host writes no files for the agent")
-        session, path, content = self._session(request.session_id), request.path, request.content
-        write = _Write(session=session, session_id=request.session_id, path=path, proposed=content, text=content)
+        session, path = self._session(request.session_id), request.path
+        write = _Write(
+            session=session,
+            session_id=request.session_id,
+            path=path,
+            proposed=request.content,
+            text=request.content,
+            wants_merge=self._decide is not None,
+        )
         for _ in range(MAX_ATTEMPTS):
             outcome = await self._attempt(write)
             if isinstance(outcome, _Written):
