@@ -78,6 +78,8 @@ if TYPE_CHECKING:
     from acp_host.state.notice_preferences import NoticePreferences, SeverityPreferences
     from acp_host.state.notices import NoticeCenter
     from acp_host.state.observable import Change, ChangeKind, ChangeSet, Subscription
+    from acp_host.state.option_entries import OptionChoice, OptionsSnapshot, SessionOption
+    from acp_host.state.options import OptionsView
     from acp_host.state.reminder_entry import ReminderEntry, Rung
     from acp_host.state.reminders import RemindersPanel
     from acp_host.state.revocation import Revocation, RevokeResult
@@ -128,6 +130,9 @@ __all__ = [
     "NoticePreferences",
     "NoticeState",
     "NoticesSnapshot",
+    "OptionChoice",
+    "OptionsSnapshot",
+    "OptionsView",
     "Outcome",
     "OutcomeKind",
     "OutcomeUnknown",
@@ -152,6 +157,7 @@ __all__ = [
     "Rung",
     "Session",
     "SessionMessageEntry",
+    "SessionOption",
     "SessionSnapshot",
     "SessionState",
     "SeverityPreferences",
@@ -218,6 +224,8 @@ _HOMES = {
     "acp_host.state.memory": ("MemoryPolicy",),
     "acp_host.state.deltas": ("DeltaMaker",),
     "acp_host.state.observable": ("Change", "ChangeKind", "ChangeSet", "Subscription"),
+    "acp_host.state.option_entries": ("OptionChoice", "OptionsSnapshot", "SessionOption"),
+    "acp_host.state.options": ("OptionsView",),
     "acp_host.state.transcript": ("Transcript",),
     "acp_host.state.entries": (
         "BlockPart",

@@ -123,6 +123,7 @@ class Session(SessionMethods):
         self._scheduler = context.scheduler
         self._replay: ReplayWindow | None = None
         self._numbers = itertools.count(1)
+        self._set_numbers = itertools.count(1)
         self._close_session = context.close_session
         self._closed = False
         self._between_turns = UpdateBuffer()

@@ -6,13 +6,16 @@ answer counts more.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, TypeVar, cast
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import AcpError, MalformedResponse
+from acp_host.errors import AcpError, InvalidInput, MalformedResponse
 from acp_host.host.driver import Driver
-from acp_host.state import events
+from acp_host.state.events import OptionSetFailed, OptionSetSent, OptionSetTaken
+from acp_host.state.option_entries import OptionSource
+from acp_host.state.options import OptionsView
 from acp_host.state.session_state import SessionState
 from acp_host.wire._model import UNSET
 from acp_host.wire.config_options import (
@@ -28,6 +31,7 @@ from acp_host.wire.session import (
     SetSessionTitleRequest,
     SetSessionTitleResponse,
 )
+from acp_host.wire.text import printable
 
 __all__ = ["SessionMethods"]
 
@@ -40,28 +44,69 @@ class SessionMethods:
     id: str
     state: SessionState
     _driver: Driver
+    _set_numbers: Iterator[int]
     _report: Callable[[Diagnostic], None]
     _close_session: Callable[..., Awaitable[CloseSessionResponse]]
 
+    @property
+    def options(self) -> OptionsView:
+        """What the user can set: configuration options, modes and models in one form; reactive."""
+        return self.state.options
+
+    async def set_option(self, option_id: str, value: str | bool, *, force: bool = False) -> None:
+        """Set one of :attr:`options`, by the method that its source needs.
+
+        It is shown at once, as ``pending``; where the agent refuses it, what the agent last said is shown again.
+
+        Args:
+            option_id: its ``id``.
+            value: the ``value`` of one of its choices, or a boolean for a switch.
+            force: send it although it was not agreed.
+
+        Raises:
+            InvalidInput: there is no such option, or it cannot have this value; nothing was sent.
+            RequestFailed: the agent refused.
+            OutcomeUnknown: the connection ended before the answer.
+        """
+        options = self.options.snapshot()
+        option = options.get(option_id)
+        if option is None:
+            named = ", ".join(printable(each.id) for each in options.entries) or "none"
+            raise InvalidInput(f"the session has no option {option_id!r}; its options are: {named}")
+        option.check(value)
+        if option.source is OptionSource.CONFIG_OPTION:
+            await self.set_config_option(option.id, value, force=force)
+        elif option.source is OptionSource.MODE:
+            await self.set_mode(str(value), force=force)
+        else:
+            await self.set_model(str(value), force=force)
+
     async def set_mode(self, mode_id: str, *, force: bool = False) -> SetSessionModeResponse:
-        """Switch to another mode (``session/set_mode``); :attr:`state` shows it when the agent has answered.
+        """Switch to another mode (``session/set_mode``); :meth:`set_option` does it for every agent.
 
         Raises:
             RequestFailed: the agent refused.
         """
+        sent = OptionSetSent(next(self._set_numbers), OptionSource.MODE, mode_id)
         request = SetSessionModeRequest(self.id, mode_id)
+        answer: SetSessionModeResponse = await self._set(sent, "session/set_mode", request, force)
+        return answer
 
-        def is_set(answer: SetSessionModeResponse) -> None:  # some agents tell it in no other way
-            self.state.apply(events.ModeChanged(mode_id))
+    async def set_model(self, model_id: str, *, force: bool = False) -> None:
+        """Switch to another model (``session/set_model``) of an agent that tells of models as an older draft has it.
 
-        return await self._call("session/set_mode", request, SetSessionModeResponse, force, is_set)
+        :meth:`set_option` does it for every agent.
+
+        Raises:
+            RequestFailed: the agent refused.
+        """
+        sent = OptionSetSent(next(self._set_numbers), OptionSource.MODEL, model_id)
+        await self._set(sent, "session/set_model", {"sessionId": self.id, "modelId": model_id}, force)
 
     async def set_config_option(
         self, config_id: str, value: str | bool, *, force: bool = False
     ) -> SetSessionConfigOptionResponse:
-        """Give a configuration option another value (``session/set_config_option``).
-
-        :attr:`state` shows it when the agent has answered, and what it says about the other options.
+        """Give a configuration option another value (``session/set_config_option``); :meth:`set_option` checks it.
 
         Args:
             config_id: the option's id.
@@ -71,32 +116,42 @@ class SessionMethods:
         Raises:
             RequestFailed: the agent refused.
         """
+        sent = OptionSetSent(next(self._set_numbers), OptionSource.CONFIG_OPTION, value, config_id)
         kind = "boolean" if isinstance(value, bool) else UNSET
         request = SetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value, type=kind)
-
-        def is_set(answer: SetSessionConfigOptionResponse) -> None:
-            options = answer.config_options
-            told = events.ConfigOptionsReplaced(options) if options else events.ConfigOptionSet(config_id, value)
-            self.state.apply(told)
-
-        def is_set_without_a_word(error: AcpError) -> None:
-            if _says_nothing(error):
-                method = "session/set_config_option"
-                self._report(Diagnostic(DiagnosticKind.REPAIRED, str(error), method=method, session_id=self.id))
-                is_set(SetSessionConfigOptionResponse(()))
-
         try:
-            return await self._call(
-                "session/set_config_option",
-                request,
-                SetSessionConfigOptionResponse,
-                force,
-                is_set,
-                is_set_without_a_word,
-            )
+            answer = await self._set(sent, "session/set_config_option", request, force)
         except MalformedResponse as error:
-            if _says_nothing(error):
-                return SetSessionConfigOptionResponse(())
+            if not error.has_result:
+                raise
+            answer = SetSessionConfigOptionResponse(())
+        return cast(SetSessionConfigOptionResponse, answer)
+
+    async def _set(self, sent: OptionSetSent, method: str, request: Any, force: bool) -> Any:
+        """Send a set, and fold what becomes of it in the same step as that is read."""
+
+        def taken(answer: Any) -> None:
+            self.state.apply(OptionSetTaken(sent, getattr(answer, "config_options", ())))
+
+        def failed(error: BaseException) -> None:
+            if isinstance(error, MalformedResponse) and error.has_result:  # some agents answer with {}
+                self._report(Diagnostic(DiagnosticKind.REPAIRED, str(error), method=method, session_id=self.id))
+                taken(None)
+            else:
+                self.state.apply(OptionSetFailed(sent.number, str(error)))
+
+        self.state.apply(sent)
+        try:
+            return await self._driver.call(
+                method, request, force=force, on_result=taken, on_error=failed, on_late=taken
+            )
+        except MalformedResponse:
+            raise
+        except asyncio.CancelledError:
+            self.state.apply(OptionSetFailed(sent.number, "it was given up before the agent answered"))
+            raise
+        except AcpError as error:
+            failed(error)  # it may not have been sent at all
             raise
 
     async def close(self, *, force: bool = False) -> CloseSessionResponse:
@@ -125,19 +180,6 @@ class SessionMethods:
         """
         return await self._call("session/status", SessionStatusRequest(self.id), SessionStatusResponse, force)
 
-    async def _call(
-        self,
-        method: str,
-        params: Any,
-        result: type[_T],
-        force: bool,
-        on_result: Callable[[_T], None] = lambda _: None,
-        on_error: Callable[[AcpError], None] = lambda _: None,
-    ) -> _T:
-        answer: _T = await self._driver.call(method, params, force=force, on_result=on_result, on_error=on_error)
+    async def _call(self, method: str, params: Any, result: type[_T], force: bool) -> _T:
+        answer: _T = await self._driver.call(method, params, force=force)
         return answer
-
-
-def _says_nothing(error: AcpError) -> bool:
-    """Whether what a call ended with is a result without what it should have: some agents answer with ``{}``."""
-    return isinstance(error, MalformedResponse) and error.has_result and error.result in (None, {})

@@ -28,6 +28,8 @@ _KEYED_SECTIONS = ("subagents", "terminals")
 """Sections that are JSON objects, patched by key; the others are replaced whole, being small."""
 _LISTED_SECTIONS: Mapping[str, tuple[str, ...]] = {"reminders": ("entries",), "notices": ("toasts", "history")}
 """Panels, with their lists of items that have an ``id``; those are patched by item, the rest of a panel whole."""
+_OPTIONS = "options"
+"""The section with options, of which only what changed is sent: their choices may be hundreds."""
 _GROWING = ("parts", "summary")
 """Attributes of entries that mostly grow at their end."""
 _FOLLOWED = 64
@@ -46,6 +48,7 @@ class DeltaMaker:
         self._end = self._first + len(snapshot.transcript)
         self._sent = OrderedDict((entry.position, entry) for entry in snapshot.transcript[-_FOLLOWED:])
         self._items = {section: dict(getattr(snapshot, section)) for section in _KEYED_SECTIONS}
+        self._options = snapshot.options.entries
         self._ids = {
             (section, name): [item.id for item in getattr(getattr(snapshot, section), name)]
             for section, names in _LISTED_SECTIONS.items()
@@ -62,6 +65,8 @@ class DeltaMaker:
                 operations += self._keyed(section, getattr(snapshot, section), changes)
             elif section in _LISTED_SECTIONS:
                 operations += self._panel(section, getattr(snapshot, section), frozenset(changes.keys(section)))
+            elif section == _OPTIONS:
+                operations += self._changed_options(snapshot)
             else:
                 operations.append(_replace(f"/{wire_name(section)}", to_json(getattr(snapshot, section))))
         operations.append(_replace("/version", snapshot.version))
@@ -126,6 +131,18 @@ class DeltaMaker:
             elif before is not None:
                 operations.append({"op": "remove", "path": path})
         return operations
+
+    def _changed_options(self, snapshot: SessionSnapshot) -> list[Operation]:
+        before, self._options = self._options, snapshot.options.entries
+        path = f"/{_OPTIONS}/entries"
+        if [option.id for option in before] != [option.id for option in self._options]:
+            return [_replace(path, to_json(self._options))]
+        return [
+            operation
+            for place, (old, new) in enumerate(zip(before, self._options, strict=True))
+            if old is not new
+            for operation in _differences(old, new, f"{path}/{place}")
+        ]
 
     def _panel(self, section: str, panel: Any, changed: frozenset[str | int | None]) -> list[Operation]:
         operations: list[Operation] = []

@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from acp_host.state.entries import Speaker
+from acp_host.state.option_entries import OptionSource
 from acp_host.wire._model import UNSET, Unset, model
 from acp_host.wire.commands import AvailableCommand
 from acp_host.wire.config_options import SessionConfigOption, SessionModeState
 from acp_host.wire.content import ContentBlock
 from acp_host.wire.ids import RequestId
 from acp_host.wire.plans import PlanUpdateContent
+from acp_host.wire.session_models import SessionModelState
 from acp_host.wire.subagents import SubagentUpdate
 from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
 from acp_host.wire.usage import Cost, Usage
@@ -25,11 +27,13 @@ __all__ = [
     "CommandsReplaced",
     "CompactionReported",
     "CompactionSummaryAdded",
-    "ConfigOptionSet",
     "ConfigOptionsReplaced",
     "HealthChanged",
     "MessageChunk",
     "ModeChanged",
+    "OptionSetFailed",
+    "OptionSetSent",
+    "OptionSetTaken",
     "PlanRemoved",
     "PlanReplaced",
     "QuestionAsked",
@@ -98,10 +102,11 @@ class CommandsReplaced:
 
 @model
 class SessionOpened:
-    """The session was opened; ``None`` where the agent has no modes or options."""
+    """The session was opened; ``None`` where the agent has no modes, options or models."""
 
     modes: SessionModeState | None = None
     config_options: tuple[SessionConfigOption, ...] | None = None
+    models: SessionModelState | None = None
 
 
 @model
@@ -119,11 +124,36 @@ class ConfigOptionsReplaced:
 
 
 @model
-class ConfigOptionSet:
-    """The user has set an option, and the agent took it without saying what the options are now."""
+class OptionSetSent:
+    """The user sets an option, and the agent was asked to.
 
-    config_id: str
+    Attributes:
+        number: names the set; those of a session count up.
+        source: what is set: a configuration option, the mode, or the model.
+        value: what it is to be.
+        config_id: the configuration option; else empty.
+    """
+
+    number: int
+    source: OptionSource
     value: str | bool
+    config_id: str = ""
+
+
+@model
+class OptionSetTaken:
+    """The agent has set an option; ``options``: what all of them are now, empty where it does not say."""
+
+    sent: OptionSetSent
+    options: tuple[SessionConfigOption, ...] = ()
+
+
+@model
+class OptionSetFailed:
+    """A set was refused, or nobody will ever say what became of it; ``reason`` is for people."""
+
+    number: int
+    reason: str
 
 
 @model
@@ -327,7 +357,9 @@ SessionEvent: TypeAlias = (
     | SessionOpened
     | ModeChanged
     | ConfigOptionsReplaced
-    | ConfigOptionSet
+    | OptionSetSent
+    | OptionSetTaken
+    | OptionSetFailed
     | SessionInfoChanged
     | UsageReported
     | CompactionReported

@@ -20,12 +20,12 @@ from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_entries import NoticesSnapshot
 from acp_host.state.notices import NoticeCenter
 from acp_host.state.observable import ChangeKind, Observable
+from acp_host.state.options import OptionsView
 from acp_host.state.reminder_entry import RemindersSnapshot
 from acp_host.state.reminders import RemindersPanel
 from acp_host.state.snapshot import (
     ContextUsage,
     Health,
-    Modes,
     Plan,
     Question,
     QueuedTurn,
@@ -37,11 +37,6 @@ from acp_host.state.terminals import Terminals
 from acp_host.wire._model import NO_EXTRA, UNSET, Unset, evolve
 from acp_host.wire._model import evolve as evolve_wire
 from acp_host.wire.commands import AvailableCommand
-from acp_host.wire.config_options import (
-    SessionConfigBoolean,
-    SessionConfigOption,
-    UnknownConfigOption,
-)
 from acp_host.wire.content import ContentBlock, TextContent
 from acp_host.wire.ids import RequestId
 from acp_host.wire.permission import RequestPermissionRequest
@@ -70,6 +65,7 @@ class SessionState(Observable[SessionSnapshot]):
 
     Attributes:
         changed: where observers connect, see :class:`~acp_host.state.observable.ChangeSignal`.
+        options: what the user can set; a part of this state.
 
     Args:
         session_id: the agent's id of the session.
@@ -91,8 +87,8 @@ class SessionState(Observable[SessionSnapshot]):
         self._conversation = Conversation(self.note)
         self._plans: tuple[Plan, ...] = ()
         self._commands: tuple[AvailableCommand, ...] = ()
-        self._modes = Modes()
-        self._config_options: tuple[SessionConfigOption, ...] = ()
+        self.options = OptionsView(scheduler, report, self.note)
+        self.options.join(self, "options")
         self._info = SessionInfo()
         self._usage = ContextUsage()
         self._subagents: Mapping[str, SubagentUpdate] = NO_EXTRA
@@ -109,16 +105,13 @@ class SessionState(Observable[SessionSnapshot]):
         self._notices: NoticeCenter | None = None
         in_turn: dict[type, Callable[[Any], None]] = {
             **self._conversation.reducers(),
+            **self.options.reducers(),
             events.ReplayStarted: self._replay_started,
             events.ReplayEnded: self._replay_ended,
             events.SessionClosed: self._session_closed,
             events.PlanReplaced: self._plan_replaced,
             events.PlanRemoved: self._plan_removed,
             events.CommandsReplaced: self._commands_replaced,
-            events.SessionOpened: self._session_opened,
-            events.ModeChanged: self._mode_changed,
-            events.ConfigOptionsReplaced: self._config_options_replaced,
-            events.ConfigOptionSet: self._config_option_set,
             events.SessionInfoChanged: self._session_info_changed,
             events.UsageReported: self._usage_reported,
             events.SubagentReported: self._subagent_reported,
@@ -131,6 +124,8 @@ class SessionState(Observable[SessionSnapshot]):
             events.TurnEnded: self._turn_ended,
             events.HealthChanged: self._health_changed,
         }
+        for kind in (events.ModeChanged, events.ConfigOptionsReplaced, events.OptionSetTaken):
+            in_turn[kind] = self._as_interruption(in_turn[kind])
         # Two tables, so that what is derived between turns costs nothing while a turn runs.
         signs: dict[type, Callable[[Any], None]] = {kind: self._as_sign(in_turn[kind]) for kind in _SIGNS_OF_WORK}
         self._reducers_in_turn = in_turn
@@ -194,8 +189,9 @@ class SessionState(Observable[SessionSnapshot]):
             transcript=self._conversation.freeze(),
             plans=self._plans,
             commands=self._commands,
-            modes=self._modes,
-            config_options=self._config_options,
+            modes=self.options.settings.modes,
+            config_options=self.options.settings.config_options,
+            options=self.options.snapshot(),
             info=self._info,
             usage=self._usage,
             subagents=self._subagents,
@@ -207,7 +203,7 @@ class SessionState(Observable[SessionSnapshot]):
             notices=_NO_NOTICES if self._notices is None else self._notices.snapshot(),
         )
 
-    # --- plans, commands, options -----------------------------------------------------------------------------------
+    # --- plans, commands --------------------------------------------------------------------------------------------
 
     def _plan_replaced(self, event: events.PlanReplaced) -> None:
         plan = Plan(plan_id=event.plan_id, content=event.content)
@@ -228,31 +224,12 @@ class SessionState(Observable[SessionSnapshot]):
         self._commands = event.commands
         self.note("commands")
 
-    def _session_opened(self, event: events.SessionOpened) -> None:
-        if event.modes is not None:
-            self._modes = Modes(current=event.modes.current_mode_id, available=event.modes.available_modes)
-            self.note("modes")
-        if event.config_options is not None:
-            self._config_options = event.config_options
-            self.note("config_options")
+    def _as_interruption(self, reducer: Callable[[Any], None]) -> Callable[[Any], None]:
+        def fold(event: Any) -> None:
+            self._conversation.interrupt()
+            reducer(event)
 
-    def _mode_changed(self, event: events.ModeChanged) -> None:
-        self._conversation.interrupt()
-        if event.mode_id != self._modes.current:
-            self._modes = evolve(self._modes, current=event.mode_id)
-            self.note("modes")
-
-    def _config_options_replaced(self, event: events.ConfigOptionsReplaced) -> None:
-        self._conversation.interrupt()
-        self._config_options = event.options
-        self.note("config_options")
-
-    def _config_option_set(self, event: events.ConfigOptionSet) -> None:
-        self._conversation.interrupt()
-        options = tuple([_set(option, event) for option in self._config_options])
-        if options != self._config_options:
-            self._config_options = options
-            self.note("config_options")
+        return fold
 
     # --- info, usage, subagents -------------------------------------------------------------------------------------
 
@@ -466,14 +443,6 @@ def _said_last(known: SubagentUpdate, update: SubagentUpdate) -> SubagentUpdate:
     """Return what is known of a child session after an update; what it does not mention stays."""
     said = {name: getattr(update, name) for name in _SAID_OF_SUBAGENT if getattr(update, name) is not UNSET}
     return evolve_wire(known, **said, extra={**known.extra, **update.extra})
-
-
-def _set(option: SessionConfigOption, event: events.ConfigOptionSet) -> SessionConfigOption:
-    """Return an option as it is after one was set."""
-    if isinstance(option, UnknownConfigOption) or option.id != event.config_id:
-        return option
-    fits = isinstance(event.value, bool) == isinstance(option, SessionConfigBoolean)
-    return evolve(option, current_value=event.value) if fits else option
 
 
 def _provisional_title(prompt: tuple[ContentBlock, ...]) -> str | None:

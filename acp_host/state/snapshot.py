@@ -10,6 +10,7 @@ from attrs import field
 from acp_host.state._value import plain_json, value
 from acp_host.state.entries import Entry, ToolCallEntry
 from acp_host.state.notice_entries import NoticesSnapshot
+from acp_host.state.option_entries import OptionsSnapshot
 from acp_host.state.reminder_entry import RemindersSnapshot
 from acp_host.state.transcript import Transcript
 from acp_host.wire._model import NO_EXTRA
@@ -50,7 +51,7 @@ class Plan:
 
 @value
 class Modes:
-    """The modes of an agent that has modes.
+    """The modes of an agent that has modes; ``SessionSnapshot.options`` has them in one form with other options.
 
     Attributes:
         current: id of the mode that is on; ``None`` if it was never said.
@@ -195,6 +196,7 @@ class SessionSnapshot:
         commands: slash commands that a prompt can begin with.
         modes: the agent's modes; empty if it has none.
         config_options: its configuration options with their values; empty if it has none.
+        options: what the user can set, in one form for all agents.
         info: what the session is called.
         usage: tokens and cost.
         subagents: child sessions by id.
@@ -213,6 +215,7 @@ class SessionSnapshot:
     commands: tuple[AvailableCommand, ...] = ()
     modes: Modes = field(factory=Modes)
     config_options: tuple[SessionConfigOption, ...] = ()
+    options: OptionsSnapshot = field(factory=OptionsSnapshot)
     info: SessionInfo = field(factory=SessionInfo)
     usage: ContextUsage = field(factory=ContextUsage)
     subagents: Mapping[str, SubagentUpdate] = NO_EXTRA

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from acp_host.errors import DecodeError
 from acp_host.state import events
 from acp_host.state.entries import Speaker
 from acp_host.translate.reminders import REMINDER_UPDATES
@@ -18,6 +19,7 @@ from acp_host.wire._model import UNSET, Unset
 from acp_host.wire.commands import AvailableCommandsUpdate
 from acp_host.wire.compaction import CompactionSummaryChunk, CompactionUpdate
 from acp_host.wire.config_options import ConfigOptionUpdate, CurrentModeUpdate
+from acp_host.wire.converters import structure_tolerant
 from acp_host.wire.plans import Plan, PlanItems, PlanRemoved, PlanUpdate, UnknownPlan
 from acp_host.wire.session import (
     ForkSessionResponse,
@@ -25,6 +27,7 @@ from acp_host.wire.session import (
     NewSessionResponse,
     ResumeSessionResponse,
 )
+from acp_host.wire.session_models import SessionModelState
 from acp_host.wire.subagents import SessionMessage, SessionMessageChunk, SubagentUpdate
 from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
 from acp_host.wire.updates import (
@@ -54,7 +57,20 @@ def opened(
 ) -> events.SessionOpened:
     """Return the event for the agent's answer to a request that opens a session."""
     options = response.config_options
-    return events.SessionOpened(response.modes or None, None if isinstance(options, Unset) else options)
+    return events.SessionOpened(
+        response.modes or None, None if isinstance(options, Unset) else options, _models(response.extra.get("models"))
+    )
+
+
+def _models(told: Any) -> SessionModelState | None:
+    """Return what an agent tells of its models in the form of the older draft; ``None`` where it is none."""
+    if not isinstance(told, Mapping):
+        return None
+    try:
+        models: SessionModelState = structure_tolerant(told, SessionModelState)[0]
+    except DecodeError:
+        return None
+    return models
 
 
 def _user_chunk(update: UserMessageChunk) -> events.MessageChunk:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from acp_host import RequestFailed, Session
+from acp_host import ConnectionClosed, InvalidInput, InvalidParams, OutcomeUnknown, RequestFailed, Session
 from acp_host.testing import ScriptedAgent
-from tests.host.scripts import in_session
+from tests.host.scripts import in_session, until
 
 MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}
 FAST = {"type": "boolean", "id": "fast", "name": "Fast", "currentValue": False}
@@ -90,3 +91,124 @@ async def test_what_was_refused_stays_as_it_was() -> None:
             await session.set_config_option("model", "b")
         assert session.state.snapshot().modes.current == "ask"
         assert values(session) == [False, "a"]
+
+
+# --- by the view of options -----------------------------------------------------------------------------------------
+
+MODELS = {"currentModelId": "m1", "availableModels": [{"modelId": "m1", "name": "One"}, {"modelId": "m2", "name": "2"}]}
+
+
+def shown(session: Session, option_id: str) -> tuple[Any, Any, str | None]:
+    option = session.options.snapshot().get(option_id)
+    assert option is not None
+    return option.value, option.pending, option.error
+
+
+@pytest.mark.parametrize(
+    ("opening", "option_id", "value", "method", "params"),
+    [
+        (OPENING, "fast", True, "session/set_config_option", {"configId": "fast", "value": True, "type": "boolean"}),
+        (OPENING, "model", "b", "session/set_config_option", {"configId": "model", "value": "b"}),
+        (OPENING, "mode", "code", "session/set_mode", {"modeId": "code"}),
+        ({"models": MODELS}, "model", "m2", "session/set_model", {"modelId": "m2"}),
+    ],
+)
+async def test_a_set_goes_by_the_method_that_its_source_needs(
+    opening: Any, option_id: str, value: Any, method: str, params: Any
+) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        request = await agent.expect(method)
+        assert request["params"] == {"sessionId": "s-1", **params}
+        agent.reply({})
+
+    async with in_session(script, opening=opening) as session:
+        setting = asyncio.create_task(session.set_option(option_id, value))
+        await until(lambda: shown(session, option_id) == (value, value, None))
+        await setting
+        assert shown(session, option_id) == (value, None, None)
+
+
+async def test_two_at_once_and_one_is_refused() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        first = await agent.expect("session/set_config_option")
+        await agent.expect("session/set_mode")
+        agent.reply({})
+        agent.reply_error(-32602, "too dear", to=first)
+
+    async with in_session(script, opening=OPENING) as session:
+        results = await asyncio.gather(
+            session.set_option("model", "b"), session.set_option("mode", "code"), return_exceptions=True
+        )
+        assert [type(result) for result in results] == [InvalidParams, type(None)]
+        value, pending, error = shown(session, "model")
+        assert (value, pending) == ("a", None)
+        assert error is not None
+        assert "too dear" in error
+        assert shown(session, "mode") == ("code", None, None)
+
+
+@pytest.mark.parametrize(
+    ("option_id", "value", "says"),
+    [("speed", "x", "its options are: fast, model, mode"), ("mode", "x", "its choices are ask, code")],
+)
+async def test_what_cannot_be_is_not_sent(option_id: str, value: Any, says: str) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.expect("session/set_mode")
+        agent.reply({})
+
+    async with in_session(script, opening=OPENING) as session:
+        with pytest.raises(InvalidInput, match=says):
+            await session.set_option(option_id, value)
+        await session.set_option("mode", "code")
+
+
+async def test_a_lost_connection_shows_what_is_known() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.expect("session/set_mode")
+        await agent.close()
+
+    async with in_session(script, opening=OPENING) as session:
+        with pytest.raises(OutcomeUnknown):
+            await session.set_option("mode", "code")
+        value, pending, error = shown(session, "mode")
+        assert (value, pending) == ("ask", None)
+        assert error is not None
+
+
+async def test_on_a_connection_that_has_ended_nothing_is_pending() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.close()
+
+    async with in_session(script, opening=OPENING) as session:
+        await until(lambda: session.state.snapshot().health.status != "connected")
+        with pytest.raises(ConnectionClosed):
+            await session.set_option("mode", "code")
+        assert shown(session, "mode")[:2] == ("ask", None)
+
+
+@pytest.mark.parametrize("answer", [{}, {"error": {"code": -32800, "message": "cancelled"}}])
+async def test_a_caller_that_gives_up(answer: Any) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        request = await agent.expect("session/set_mode")
+        await agent.expect("$/cancel_request")
+        if answer:
+            agent.reply_error(-32800, "cancelled", to=request)
+        else:
+            agent.reply({}, to=request)
+
+    async with in_session(script, opening=OPENING) as session:
+        setting = asyncio.create_task(session.set_option("mode", "code"))
+        await until(lambda: shown(session, "mode")[1] == "code")
+        setting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await setting
+        assert shown(session, "mode")[:2] == ("ask", None)
+        if not answer:  # it was too late to give up
+            await until(lambda: shown(session, "mode")[0] == "code")
+
+
+async def test_a_result_that_cannot_be_read_is_a_result() -> None:
+    answer = {"configOptions": 7, "ok": True}
+    async with in_session(answering("session/set_config_option", answer), opening=OPENING) as session:
+        await session.set_option("model", "b")
+        assert shown(session, "model") == ("b", None, None)

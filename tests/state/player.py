@@ -21,6 +21,7 @@ from acp_host.protocol.events import CallFailed, NotificationReceived, RequestRe
 from acp_host.protocol.host_protocol import HostProtocol
 from acp_host.state import events
 from acp_host.state.clock import ManualClock, ManualScheduler
+from acp_host.state.option_entries import OptionSource
 from acp_host.state.session_state import SessionState
 from acp_host.state.snapshot import SessionSnapshot
 from acp_host.translate import v1
@@ -32,6 +33,11 @@ from acp_host.wire.updates import SessionNotification
 
 _CREATES = ("session/new", "session/fork")
 _REOPENS = ("session/load", "session/resume")
+_SETS = {
+    "session/set_mode": (OptionSource.MODE, "modeId"),
+    "session/set_model": (OptionSource.MODEL, "modelId"),
+    "session/set_config_option": (OptionSource.CONFIG_OPTION, "value"),
+}
 _AFTERWARDS = 10.0
 """Seconds that pass after the last line of a recording."""
 _QUESTIONS = ("session/request_permission", "elicitation/create")
@@ -45,6 +51,7 @@ class _Request:
     method: str
     params: Mapping[str, Any]
     turn: int = 0
+    set: events.OptionSetSent | None = None
 
 
 @define
@@ -77,6 +84,7 @@ class Player:
         self.diagnostics: list[Diagnostic] = []
         self._sessions: dict[str, _Session] = {}
         self._early: list[SessionNotification] = []
+        self._sets = 0
         self._connect()
 
     def play(self, lines: Iterable[str]) -> Player:
@@ -143,6 +151,12 @@ class Player:
             session.waiting.append((session.turns, prompt))
             session.state.apply(events.TurnQueued(session.turns, prompt))
             self._start_next(session)
+        if method in _SETS and session is not None:
+            source, name = _SETS[method]
+            self._sets += 1
+            sent = events.OptionSetSent(self._sets, source, params[name], params.get("configId", ""))
+            self._requests[request_id].set = sent
+            session.state.apply(sent)
         if method in _REOPENS:
             session = session or self._open(params["sessionId"])
             if not all(entry.replayed for entry in session.state.snapshot().transcript):
@@ -231,12 +245,11 @@ class Player:
                 del self._sessions[request.params["sessionId"]]
         elif request.turn:
             self._turn_ended(session, request.turn, event)
-        elif request.method == "session/set_mode" and result is not None:
-            session.state.apply(events.ModeChanged(request.params["modeId"]))
-        elif request.method == "session/set_config_option" and result is not None:
-            options, params = result.config_options, request.params
-            is_told = events.ConfigOptionsReplaced(options)
-            session.state.apply(is_told if options else events.ConfigOptionSet(params["configId"], params["value"]))
+        elif request.set is not None:
+            answered = isinstance(event, ResponseReceived)
+            taken = events.OptionSetTaken(request.set, getattr(result, "config_options", ()))
+            failed = events.OptionSetFailed(request.set.number, "" if answered else str(event.error))
+            session.state.apply(taken if answered else failed)
 
     def _turn_ended(self, session: _Session, turn: int, event: ResponseReceived | CallFailed) -> None:
         if turn != session.running:  # the recorded host had it running beside another one

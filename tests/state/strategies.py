@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from acp_host.state import events
 from acp_host.state.entries import Speaker
+from acp_host.state.option_entries import OptionSource
 from acp_host.state.text import SEGMENT
 from acp_host.wire._model import UNSET
 from acp_host.wire.commands import AvailableCommand
@@ -14,6 +15,7 @@ from acp_host.wire.content import Annotations, ImageContent, ResourceLink, TextC
 from acp_host.wire.elicitation import ElicitationFormMode, ElicitationSchema
 from acp_host.wire.permission import PermissionOption, RequestPermissionRequest
 from acp_host.wire.plans import PlanEntry, PlanItems, PlanMarkdown, UnknownPlan
+from acp_host.wire.session_models import SessionModel, SessionModelState
 from acp_host.wire.subagents import IdleStateUpdate, SubagentUpdate
 from acp_host.wire.tool_calls import Content, Diff, Terminal, ToolCall, ToolCallLocation, ToolCallUpdate
 from acp_host.wire.usage import Cost, Usage
@@ -78,6 +80,18 @@ UNKNOWN = st.builds(
 TURNS = st.integers(1, 3)
 QUESTIONS = st.sampled_from([0, 1, "1"])
 
+NUMBERS = st.integers(1, 4)
+SETS = st.one_of(
+    st.builds(events.OptionSetSent, NUMBERS, st.just(OptionSource.MODE), IDS),
+    st.builds(events.OptionSetSent, NUMBERS, st.just(OptionSource.MODEL), IDS),
+    st.builds(
+        events.OptionSetSent,
+        NUMBERS,
+        st.just(OptionSource.CONFIG_OPTION),
+        st.sampled_from([True, False, "a"]),
+        st.sampled_from(["fast", "x"]),
+    ),
+)
 KNOWN_EVENTS = st.one_of(
     CHUNKS,
     ASSISTANT_TEXT,
@@ -100,10 +114,13 @@ KNOWN_EVENTS = st.one_of(
         events.SessionOpened,
         st.none() | st.just(SessionModeState("ask", (SessionMode("ask", "Ask"),))),
         st.none() | st.just((SessionConfigBoolean("fast", "Fast", False),)),
+        st.none() | st.just(SessionModelState("a", (SessionModel("a", "A"),))),
     ),
     st.builds(events.ModeChanged, IDS),
     st.builds(events.ConfigOptionsReplaced, st.sampled_from([(), (SessionConfigBoolean("fast", "Fast", True),)])),
-    st.builds(events.ConfigOptionSet, st.sampled_from(["fast", "x"]), st.sampled_from([True, False, "a"])),
+    SETS,
+    st.builds(events.OptionSetTaken, SETS, st.sampled_from([(), (SessionConfigBoolean("fast", "Fast", True),)])),
+    st.builds(events.OptionSetFailed, NUMBERS, WORDS),
     st.builds(events.SessionInfoChanged, _said(WORDS), _said(st.just("2026-01-01")), META, _maybe(st.booleans())),
     st.builds(events.UsageReported, st.integers(0, 9), st.just(100), _said(st.just(Cost(0.5, "EUR")))),
     st.builds(events.CompactionReported, IDS, STATUSES, _said(PROMPTS), _said(st.just("too long"))),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_host.state import events
+from acp_host.state.option_entries import OptionSource
 from acp_host.state.snapshot import ContextUsage, Health, Modes, Plan, QueuedTurn, SessionInfo, TurnState
 from acp_host.wire.commands import AvailableCommand
 from acp_host.wire.config_options import (
@@ -65,6 +66,10 @@ MODES = SessionModeState("ask", (SessionMode("ask", "Ask"), SessionMode("code", 
 OPTION = SessionConfigBoolean("fast", "Fast", False)
 
 
+def taken(config_id: str, value: str | bool) -> events.OptionSetTaken:
+    return events.OptionSetTaken(events.OptionSetSent(1, OptionSource.CONFIG_OPTION, value, config_id))
+
+
 class TestSettings:
     def test_what_the_agent_answers_when_it_opens_the_session(self):
         folding = Folding(events.SessionOpened(MODES, (OPTION,)))
@@ -92,11 +97,11 @@ class TestSettings:
         model = SessionConfigSelect("model", "Model", "a", ())
         unknown = UnknownConfigOption("slider", {"type": "slider", "id": "s"})
         folding = Folding(events.ConfigOptionsReplaced((OPTION, model, unknown)))
-        folding.fold(events.ConfigOptionSet("fast", True), events.ConfigOptionSet("model", "b"))
+        folding.fold(taken("fast", True), taken("model", "b"))
         assert [option.current_value for option in folding.snapshot.config_options[:2]] == [True, "b"]
         before = folding.snapshot
         for config_id, value in [("fast", "x"), ("model", True), ("s", "x"), ("none", "x"), ("model", "b")]:
-            folding.fold(events.ConfigOptionSet(config_id, value))
+            folding.fold(taken(config_id, value))
         assert folding.snapshot.config_options is before.config_options
 
     def test_commands_are_known_whenever_they_come(self):
