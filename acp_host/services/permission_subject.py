@@ -76,6 +76,7 @@ _PATH_KEYS = frozenset(
         "uri",
     ]
 )
+_DIRECTORY_KEYS = frozenset(["cwd", "workdir", "workingdir", "workingdirectory"])
 _TEXT_KEYS = frozenset(
     [
         "content",
@@ -111,6 +112,7 @@ class PermissionSubject:
         paths: where the paths that it names really are: absolute, normalised, links resolved.
         named_paths: the same paths as they were named below ``cwd``, absolute and normalised, other links as they are.
         command: the command that it names, as one line; ``None`` if it names none.
+        directory: where that command is to start, really; ``None`` if it does not say.
         cwd: where the session's working directory really is.
         env: names of the variables that it sets for the command.
         readable: whether all of it could be read; no rule on paths or commands allows what could not.
@@ -123,6 +125,7 @@ class PermissionSubject:
     paths: tuple[str, ...] = ()
     named_paths: tuple[str, ...] = ()
     command: str | None = None
+    directory: str | None = None
     cwd: str
     env: tuple[str, ...] = ()
     readable: bool = True
@@ -177,7 +180,7 @@ def subject_of_command(request: CreateTerminalRequest, *, agent: str, cwd: str) 
     Its paths are the directory that the command starts in, and what the command line names.
     """
     named = _Named()
-    named.take_path(request.cwd or cwd)
+    named.take_directory(request.cwd or cwd)
     named.take_command(command_line(request.command, request.args or ()))
     env = tuple(variable.name for variable in request.env or ())
     kind, title = ToolKind.EXECUTE, named.command or ""
@@ -209,10 +212,18 @@ def _subject(named: _Named, *, cwd: str, kind: Any, **fields: Any) -> Permission
         paths=tuple(dict.fromkeys(real for _, real in paths)),
         named_paths=tuple(dict.fromkeys(name for name, _ in paths)),
         command=named.command,
+        directory=_real_directory(named.directory, cwd, real_cwd),
         cwd=real_cwd,
         readable=readable,
         **fields,
     )
+
+
+def _real_directory(directory: str | None, cwd: str, real_cwd: str) -> str | None:
+    try:
+        return None if directory is None else real_path(_below(directory, cwd, real_cwd), real_cwd)[1]
+    except (ValueError, OSError):
+        return None  # its path could not be read, and the subject says so
 
 
 def _below(path: str, cwd: str, real_cwd: str) -> str:
@@ -225,6 +236,7 @@ class _Named:
 
     def __init__(self) -> None:
         self.paths: dict[str, None] = {}
+        self.directory: str | None = None
         self.readable = True
         self._commands: dict[str, None] = {}
         self._values = 0
@@ -251,6 +263,10 @@ class _Named:
             self.readable = False
         elif path:
             self.paths[path] = None
+
+    def take_directory(self, path: str) -> None:
+        self.directory = path
+        self.take_path(path)
 
     def take_command(self, line: str) -> None:
         self._commands[line] = None
@@ -279,7 +295,9 @@ class _Named:
         if self._values > _MAX_VALUES or depth > _MAX_DEPTH:
             self.readable = False
         elif isinstance(value, str):
-            if name in _PATH_KEYS or (name not in _TEXT_KEYS and _is_absolute(value)):
+            if name in _DIRECTORY_KEYS:
+                self.take_directory(value)
+            elif name in _PATH_KEYS or (name not in _TEXT_KEYS and _is_absolute(value)):
                 self.take_path(value)
         elif isinstance(value, Mapping):
             self._take_object(value, depth + 1)

@@ -139,8 +139,11 @@ class QuestionQueue(Observable[tuple[PendingQuestion[Request, Answer], ...]], Ge
 
     async def __call__(self, request: Request) -> Answer:
         """Ask, and return the answer; cancel the task to withdraw the question."""
+        return await self.show(self.make_question(self.next_number(), request))
+
+    async def show(self, question: PendingQuestion[Request, Answer]) -> Answer:
+        """Show a question, and return its answer; for subclasses."""
         self.thread = threading.get_ident()
-        question = self.make_question(next(self._numbers), request)
         self._pending[question.number] = question
         self.note("pending", question.number, ChangeKind.ADDED)
         try:
@@ -148,7 +151,7 @@ class QuestionQueue(Observable[tuple[PendingQuestion[Request, Answer], ...]], Ge
                 return await question.wait()
         except TimeoutError:
             if question.expire():
-                return self.timed_out(request)
+                return self.timed_out(question.request)
             return await question.wait()  # it was answered in this very moment
         finally:
             question.expire()
@@ -160,6 +163,10 @@ class QuestionQueue(Observable[tuple[PendingQuestion[Request, Answer], ...]], Ge
             self.note("pending", question.number, ChangeKind.REMOVED)
 
     # --- for subclasses ---------------------------------------------------------------------------------------------
+
+    def next_number(self) -> int:
+        """Return a number that no question has had."""
+        return next(self._numbers)
 
     def make_question(self, number: int, request: Request) -> PendingQuestion[Request, Answer]:
         """Return what stands for ``request`` in the queue."""
