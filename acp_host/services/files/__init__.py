@@ -11,6 +11,7 @@ from acp_host.services.files.changes import FileChange, FileChangeKind, FileTarg
 from acp_host.services.files.conflicts import ConflictHandler, ConflictReason, WriteConflict
 from acp_host.services.files.edits import Position, TextEdit, apply_edits, text_edits
 from acp_host.services.files.formats import PLAIN_TEXT, DocumentFormat, text_hash
+from acp_host.services.files.memory_buffers import MemoryBuffers
 from acp_host.services.files.merging import Merge, MergeUnavailable, merge_texts
 from acp_host.services.files.rules import FileRules
 from acp_host.services.files.service import MAX_FILE_SIZE, FileService
@@ -28,6 +29,7 @@ __all__ = [
     "FileRules",
     "FileService",
     "FileTarget",
+    "MemoryBuffers",
     "Merge",
     "MergeUnavailable",
     "OpenDocument",

@@ -124,20 +124,20 @@ class FileView:
         )
 
 
-def find_conflict(view: FileView, known: KnownText | None, has_read: bool, proposed: str) -> ConflictReason | None:
+def find_conflict(view: FileView, known: KnownText | None, has_read: bool, text: str) -> ConflictReason | None:
     """Return what stands against a write, by the rules of this module.
 
     Args:
         view: what is there.
         known: what the session last read or wrote of it.
         has_read: whether the session reads files through this host.
-        proposed: the text to be written.
+        text: the text to be written.
     """
     if view.current is None:
         return None
     if view.has_changed_on_disk:
         return ConflictReason.CHANGED_ON_DISK
-    if view.hash in (known and known.hash, text_hash(proposed, view.format)):
+    if view.hash in (known and known.hash, text_hash(text, view.format)):
         return None
     if known is not None and has_read:
         return ConflictReason.CHANGED_SINCE_READ

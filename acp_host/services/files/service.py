@@ -107,18 +107,21 @@ class _Write:
 
     def conflict(self, real: str, view: FileView) -> WriteConflict | None:
         """Return what stands against writing the file ``real``, unless that was decided already."""
-        decided = self.decided
+        decided, seen = self.decided, self.session.known
         if decided is not None and (decided.current, decided.disk) == (view.current, view.disk):
             return None
-        known = self.session.known.get(real)
-        reason = find_conflict(view, known, self.session.known.has_read, self.proposed)
+        known = seen.get(real)
+        if decided is None:
+            reason = find_conflict(view, known, seen.has_read, self.text)
+        else:  # what was decided holds for what was there then
+            reason = find_conflict(view, KnownText.of(decided.current, view.format), True, self.text)
         if reason is None:
             return None
         conflict = WriteConflict(
             session_id=self.session_id,
             path=real,
             reason=reason,
-            base=base_of(view, known, reason),
+            base=decided.base if decided else base_of(view, known, reason),
             current=view.current or "",
             proposed=self.proposed,
             disk=view.disk,
