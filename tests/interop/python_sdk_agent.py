@@ -4,6 +4,8 @@ What it does is chosen by the first word of the prompt:
 
 ``edit``    thinks, plans, reads ``notes.txt`` through the host, asks permission, writes it back in capitals, reports.
 ``run``     runs the rest of the prompt in a terminal of the host and tells its output.
+``ask``     asks with a form, whose schema is the rest of the prompt, and tells the answer.
+``visit``   sends the user to the address in the rest of the prompt, and tells the answer.
 ``wait``    answers a little and then nothing, until it is cancelled.
 otherwise   repeats the prompt's text.
 """
@@ -57,6 +59,10 @@ class Agent(acp.Agent):
             await self.edit(session_id)
         elif word == "run":
             await self.run(session_id, rest)
+        elif word == "ask":
+            await self.ask(session_id, rest)
+        elif word == "visit":
+            await self.visit(session_id, rest)
         elif word == "wait":
             await self.say(session_id, "Waiting.")
             await self.cancelled[session_id].wait()
@@ -98,6 +104,21 @@ class Agent(acp.Agent):
         await self.host.release_terminal(session_id, terminal.terminal_id)
         await self.host.session_update(session_id, acp.update_tool_call(call_id, status="completed"))
         await self.say(session_id, f"Exit code {exit_status.exit_code}: {output.output}")
+
+    async def ask(self, session_id: str, form: str) -> None:
+        wanted = schema.ElicitationSchema.model_validate_json(form)
+        mode = schema.ElicitationFormSessionMode(session_id=session_id, requested_schema=wanted)
+        await self.tell(session_id, await self.host.create_elicitation("Which ones?", mode))
+
+    async def visit(self, session_id: str, url: str) -> None:
+        visit_id = f"visit-{next(self.numbers)}"
+        mode = schema.ElicitationUrlSessionMode(session_id=session_id, elicitation_id=visit_id, url=url)
+        answer = await self.host.create_elicitation("There is something to do.", mode)
+        await self.host.complete_elicitation(visit_id)
+        await self.tell(session_id, answer)
+
+    async def tell(self, session_id: str, answer: Any) -> None:
+        await self.say(session_id, answer.model_dump_json(by_alias=True, exclude_none=True))
 
 
 if __name__ == "__main__":
