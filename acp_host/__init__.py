@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         InvalidRequest,
         InvalidState,
         LocalError,
+        LoginFailed,
         MalformedResponse,
         MethodNotFound,
         NotSupported,
@@ -40,9 +41,12 @@ if TYPE_CHECKING:
         TransportError,
         UnsupportedVersion,
     )
+    from acp_host.host.authentication import Authentication, LoginRequest
     from acp_host.host.connect import StartTimeouts, connect
     from acp_host.host.connection import HostConnection
     from acp_host.host.diagnostic_log import DiagnosticLog
+    from acp_host.host.login_methods import AgentLogin, EnvVarLogin, TerminalLogin, UnknownLogin
+    from acp_host.host.login_status import AuthenticationSnapshot
     from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult
     from acp_host.host.session import Session
     from acp_host.host.turn import Turn
@@ -94,8 +98,11 @@ __all__ = [
     "QUIRKS",
     "UNSET",
     "AcpError",
+    "AgentLogin",
     "Agreement",
     "AuthRequired",
+    "Authentication",
+    "AuthenticationSnapshot",
     "BlockPart",
     "CancelTimeouts",
     "Change",
@@ -111,6 +118,7 @@ __all__ = [
     "DiagnosticLog",
     "ElicitationHandlers",
     "ElicitationQueue",
+    "EnvVarLogin",
     "FileService",
     "HostConnection",
     "HostProtocol",
@@ -120,6 +128,8 @@ __all__ = [
     "InvalidRequest",
     "InvalidState",
     "LocalError",
+    "LoginFailed",
+    "LoginRequest",
     "MalformedResponse",
     "MemoryPolicy",
     "MessageEntry",
@@ -168,6 +178,7 @@ __all__ = [
     "StdioTransport",
     "StopTimeouts",
     "Subscription",
+    "TerminalLogin",
     "TerminalService",
     "TextPart",
     "ToolCallEntry",
@@ -177,6 +188,7 @@ __all__ = [
     "Turn",
     "TurnResult",
     "UnknownEntry",
+    "UnknownLogin",
     "UnsupportedVersion",
     "UpdatesSkipped",
     "__version__",
@@ -190,9 +202,12 @@ __all__ = [
 
 _HOMES = {
     "acp_host.diagnostics": ("Diagnostic", "DiagnosticKind"),
+    "acp_host.host.authentication": ("Authentication", "LoginRequest"),
     "acp_host.host.connect": ("StartTimeouts", "connect"),
     "acp_host.host.connection": ("HostConnection",),
     "acp_host.host.diagnostic_log": ("DiagnosticLog",),
+    "acp_host.host.login_methods": ("AgentLogin", "EnvVarLogin", "TerminalLogin", "UnknownLogin"),
+    "acp_host.host.login_status": ("AuthenticationSnapshot",),
     "acp_host.host.outcome": ("Outcome", "OutcomeKind", "TurnResult"),
     "acp_host.host.session": ("Session",),
     "acp_host.host.turn_queue": ("CancelTimeouts",),

@@ -26,6 +26,7 @@
     │   ├── RequestCancelled       -32800
     │   ├── AuthRequired           -32000
     │   └── ResourceNotFound       -32002
+    ├── LoginFailed                the user could not log in, or did not want to
     ├── OutcomeUnknown             a request was written, and the connection ended before its answer
     └── ReminderNotDelivered       the rung that a reminder's policy requires did not take it
 
@@ -53,6 +54,7 @@ __all__ = [
     "InvalidRequest",
     "InvalidState",
     "LocalError",
+    "LoginFailed",
     "MalformedResponse",
     "MethodNotFound",
     "NotSupported",
@@ -262,15 +264,37 @@ class RequestCancelled(RequestFailed):
 
 
 class AuthRequired(RequestFailed):
-    """-32000: the agent wants the user to authenticate first."""
+    """-32000: the agent wants the user to log in first.
+
+    Attributes:
+        methods: the ways to log in that the agent lists, as ``AuthMethod`` wire types; empty where it lists none.
+    """
 
     default_code = -32000
+
+    def __init__(self, message: str, *, code: int | None = None, data: Any = None, method: str | None = None) -> None:
+        super().__init__(message, code=code, data=data, method=method)
+        self.methods: tuple[Any, ...] = ()
 
 
 class ResourceNotFound(RequestFailed):
     """-32002: a session, file or other resource does not exist."""
 
     default_code = -32002
+
+
+class LoginFailed(AcpError):
+    """The user could not log in, or did not want to.
+
+    Attributes:
+        method_id: the way to log in; ``None`` where none was chosen.
+        exit_status: how the agent's own login in a terminal ended; ``None`` for the other ways.
+    """
+
+    def __init__(self, message: str, *, method_id: str | None = None, exit_status: int | None = None) -> None:
+        super().__init__(redact_text(message))
+        self.method_id = method_id
+        self.exit_status = exit_status
 
 
 class OutcomeUnknown(AcpError):

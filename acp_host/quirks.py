@@ -25,6 +25,14 @@ class QuirkKind(StrEnum):
     """The method in ``subject`` is answered -32601 although its capability is advertised."""
     MISSING_FILE_READS_EMPTY = "missing_file_reads_empty"
     """``fs/read_text_file`` for a file that does not exist is answered with empty content instead of -32002."""
+    LOGIN_WANTED_IN_TEXT = "login_wanted_in_text"
+    """-32603 whose text says that nobody is logged in means -32000, if the agent lists ways to log in."""
+    OPEN_IS_NOT_LOADED = "open_is_not_loaded"
+    """A session that the agent holds open already is refused by ``session/load`` with -32602; it is open then."""
+    REOPENS_WITHOUT_MCP_SERVERS = "reopens_without_mcp_servers"
+    """The method in ``subject`` is refused unless ``mcpServers`` is an empty list."""
+    LOCK_OUTLIVES_AGENT = "lock_outlives_agent"
+    """A session may be refused as open elsewhere for a moment after the agent that had it open has ended."""
 
 
 @frozen
@@ -68,6 +76,31 @@ QUIRKS: tuple[Quirk, ...] = (
         kind=QuirkKind.ABSENT_THOUGH_ADVERTISED,
         subject="session/resume",
         why="advertises resume and answers method not found",
+    ),
+    Quirk(
+        agent="(?i).*copilot.*",
+        versions=r"0\.0\.(?:[1-3]?\d?\d|400)(?:\D.*)?",
+        kind=QuirkKind.LOGIN_WANTED_IN_TEXT,
+        why="answers -32603 while nobody is logged in",
+    ),
+    Quirk(
+        agent="(?i).*copilot.*",
+        kind=QuirkKind.OPEN_IS_NOT_LOADED,
+        why="refuses to load a session that it has open, as already loaded",
+    ),
+    *(
+        Quirk(
+            agent="(?i).*devin.*",
+            kind=QuirkKind.REOPENS_WITHOUT_MCP_SERVERS,
+            subject=method,
+            why="answers invalid params where MCP servers are named for a session that is opened again",
+        )
+        for method in ("session/load", "session/resume")
+    ),
+    Quirk(
+        agent="(?i).*devin.*",
+        kind=QuirkKind.LOCK_OUTLIVES_AGENT,
+        why="locks its sessions by files, which outlive a process that was killed",
     ),
     *(
         Quirk(

@@ -87,6 +87,11 @@ class Redactor:
     def __repr__(self) -> str:
         return f"Redactor({len(self._secrets)} secrets)"
 
+    @property
+    def has_secrets(self) -> bool:
+        """Whether it was told any."""
+        return bool(self._secrets)
+
     def add(self, secrets: Iterable[str]) -> None:
         """Learn secrets; those of fewer than four characters are left out, since they are found everywhere."""
         known = {*self._secrets}
@@ -94,6 +99,10 @@ class Redactor:
             if len(secret) >= _SHORTEST:
                 known |= {secret, json.dumps(secret)[1:-1]}
         self._secrets = sorted(known, key=len, reverse=True)
+
+    def add_named(self, values: Mapping[str, str | None]) -> None:
+        """Learn those of some values whose names say that they are secrets, e.g. of environment variables."""
+        self.add(value for name, value in values.items() if value and is_secret_name(name))
 
     def text(self, text: str) -> str:
         """Return text without secrets."""

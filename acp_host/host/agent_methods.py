@@ -1,4 +1,4 @@
-"""The agent's methods that concern the connection or a session as a whole, typed: :class:`AgentMethods`.
+"""The agent's methods that concern a session as a whole, typed: :class:`AgentMethods`.
 
 Each checks the agreement before anything is sent and raises :class:`~acp_host.errors.NotSupported` naming the missing
 capability, unless the quirks table says that the method works or ``force=True`` is passed. All of them raise
@@ -9,39 +9,23 @@ connection ends before the answer, and :class:`~acp_host.errors.InvalidInput` fo
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidInput, RequestFailed
+from acp_host.host.account_methods import AccountMethods
 from acp_host.host.diagnostic_log import DiagnosticLog
-from acp_host.host.driver import Driver
 from acp_host.host.services import ServiceSet
 from acp_host.host.session import Opening, Session
 from acp_host.host.session_table import SessionTable
 from acp_host.wire._model import UNSET
-from acp_host.wire.auth import (
-    AuthenticateRequest,
-    AuthenticateResponse,
-    AuthStatusRequest,
-    AuthStatusResponse,
-    LogoutRequest,
-    LogoutResponse,
-)
-from acp_host.wire.mcp import McpServer, McpServerAcp, McpServerHttp, McpServerSse, MessageMcpNotification
-from acp_host.wire.providers import (
-    DisableProviderRequest,
-    DisableProviderResponse,
-    ListProvidersRequest,
-    ListProvidersResponse,
-    SetProviderRequest,
-    SetProviderResponse,
-)
+from acp_host.wire.mcp import McpServer, McpServerAcp, McpServerHttp, McpServerSse
 from acp_host.wire.session import (
     ArchiveSessionRequest,
     ArchiveSessionResponse,
@@ -62,9 +46,6 @@ from acp_host.wire.session import (
 
 __all__ = ["AgentMethods"]
 
-_T = TypeVar("_T")
-
-
 _MCP_NEEDS = {
     McpServerHttp: "mcpCapabilities.http",
     McpServerSse: "mcpCapabilities.sse",
@@ -81,11 +62,10 @@ class _Setup:
     fields: dict[str, Any]
 
 
-class AgentMethods(ABC):
+class AgentMethods(AccountMethods):
     """The typed requests of a connection; a base of :class:`~acp_host.host.connection.HostConnection`."""
 
     diagnostics: DiagnosticLog
-    _driver: Driver
     _sessions: SessionTable
     _services: ServiceSet
 
@@ -225,80 +205,7 @@ class AgentMethods(ABC):
         request = UnarchiveSessionRequest(session_id)
         return await self._call("session/unarchive", request, UnarchiveSessionResponse, force)
 
-    # --- authentication ---------------------------------------------------------------------------------------------
-
-    async def authenticate(self, method_id: str, *, force: bool = False) -> AuthenticateResponse:
-        """Log in by one of ``agreement.auth_methods`` (``authenticate``)."""
-        return await self._call("authenticate", AuthenticateRequest(method_id), AuthenticateResponse, force)
-
-    async def logout(self, *, force: bool = False) -> LogoutResponse:
-        """Log out (``logout``)."""
-        return await self._call("logout", LogoutRequest(), LogoutResponse, force)
-
-    async def auth_status(self, *, force: bool = False) -> AuthStatusResponse:
-        """Ask whether somebody is logged in (``auth/status``). Unstable."""
-        return await self._call("auth/status", AuthStatusRequest(), AuthStatusResponse, force)
-
-    # --- providers and MCP ------------------------------------------------------------------------------------------
-
-    async def list_providers(self, *, force: bool = False) -> ListProvidersResponse:
-        """Return the model providers that can be configured (``providers/list``). Unstable."""
-        return await self._call("providers/list", ListProvidersRequest(), ListProvidersResponse, force)
-
-    async def set_provider(
-        self,
-        provider_id: str,
-        *,
-        api_type: str,
-        base_url: str,
-        headers: Mapping[str, str] | None = None,
-        force: bool = False,
-    ) -> SetProviderResponse:
-        """Point a provider at another server (``providers/set``). Unstable.
-
-        Args:
-            provider_id: the provider.
-            api_type: the protocol of the server, one of the provider's ``supported``.
-            base_url: its address.
-            headers: sent with every request to it; may hold secrets.
-            force: send it although it was not agreed.
-        """
-        request = SetProviderRequest(provider_id, api_type, base_url, headers=UNSET if headers is None else headers)
-        return await self._call("providers/set", request, SetProviderResponse, force)
-
-    async def disable_provider(self, provider_id: str, *, force: bool = False) -> DisableProviderResponse:
-        """Turn a provider off (``providers/disable``). Unstable."""
-        return await self._call(
-            "providers/disable", DisableProviderRequest(provider_id), DisableProviderResponse, force
-        )
-
-    async def send_mcp_message(
-        self,
-        server_id: str,
-        request_id: str,
-        method: str,
-        params: Mapping[str, Any] | None = None,
-        *,
-        force: bool = False,
-    ) -> None:
-        """Send an MCP notification that belongs to a request the agent made (``mcp/message``). Unstable.
-
-        Args:
-            server_id: the MCP server that the host serves over ACP.
-            request_id: ``request_id`` of the agent's ``mcp/message`` request.
-            method: the MCP method.
-            params: its parameters.
-            force: send it although it was not agreed.
-        """
-        message = MessageMcpNotification(server_id, request_id, method, params=UNSET if params is None else params)
-        self._driver.notify("mcp/message", message, force=force)
-        await self._driver.transport.drain()
-
     # --- shared -----------------------------------------------------------------------------------------------------
-
-    async def _call(self, method: str, request: Any, result: type[_T], force: bool) -> _T:
-        answer: _T = await self._driver.call(method, request, force=force)
-        return answer
 
     def _setup(
         self,
@@ -310,7 +217,7 @@ class AgentMethods(ABC):
         force: bool,
     ) -> _Setup:
         """Return what all requests that open a session share, after checking it against the agreement."""
-        agreement = self._driver.protocol.agreement
+        agreement = self.agreement
         if not force:
             if additional_directories:
                 agreement.require_capability("sessionCapabilities.additionalDirectories", "additional directories")
@@ -335,6 +242,9 @@ class AgentMethods(ABC):
 
     async def _create(self, method: str, request: Any, roots: Sequence[str], force: bool) -> Session:
         """Open a session whose id the agent chooses."""
+        return await self.authentication.logged_in(method, lambda: self._create_once(method, request, roots, force))
+
+    async def _create_once(self, method: str, request: Any, roots: Sequence[str], force: bool) -> Session:
         created: list[Session] = []
 
         def add(response: Any) -> None:
@@ -359,9 +269,23 @@ class AgentMethods(ABC):
         continues: Session | None,
         force: bool,
     ) -> Session:
-        """Open a session whose id is known: it is there before the request, so that its replay has a place."""
+        """Open a session whose id is known."""
         if not force:
-            self._driver.protocol.agreement.require(method)
+            self.agreement.require(method)
+        return await self.authentication.logged_in(
+            method, lambda: self._reopen_once(method, request, session_id, roots, continues, force)
+        )
+
+    async def _reopen_once(
+        self,
+        method: str,
+        request: Any,
+        session_id: str,
+        roots: Sequence[str],
+        continues: Session | None,
+        force: bool,
+    ) -> Session:
+        # It is there before the request, so that its replay has a place.
         known = self._sessions.get(session_id)
         if known is None:
             session = self._add_session(session_id, roots, None)
@@ -387,7 +311,7 @@ class AgentMethods(ABC):
 
     async def _let_go(self, session: Session) -> None:
         """Close a session that is about to be opened again: some agents else keep a process for each time (R28)."""
-        if session.current_turn is not None or not self._driver.protocol.agreement.supports("session/close"):
+        if session.current_turn is not None or not self.agreement.supports("session/close"):
             return
         try:
             await self._driver.call("session/close", CloseSessionRequest(session.id))

@@ -13,15 +13,18 @@ from attrs import frozen
 
 from acp_host._version import __version__
 from acp_host.errors import InvalidInput, InvalidState
+from acp_host.host.authentication import LoginHandler, TerminalRunner
 from acp_host.host.connection import ConnectionOptions, HostConnection
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.incoming import RequestHandler
+from acp_host.host.login_methods import TerminalLogin
 from acp_host.host.services import ServiceSet
 from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.quirks import QUIRKS, Quirk
 from acp_host.services.elicitation import ElicitationHandler, ElicitationHandlers
 from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.files import FileService
+from acp_host.services.login_terminal import run_in_this_terminal
 from acp_host.services.permissions import PermissionHandler, PermissionPolicy
 from acp_host.services.terminals import TerminalService
 from acp_host.state.memory import MemoryPolicy
@@ -82,7 +85,13 @@ class connect:
             ``None``: not offered.
         handlers: answers requests of extensions, by wire method, from the first message on; later ones can be added
             with :meth:`HostConnection.on_request`.
-        auth_terminal: offer to run the agent's command in a terminal the user sees, for its login.
+        authenticate: chooses how to log in when the agent refuses a call for want of it, which is then made once more:
+            a (coroutine) function that takes a :class:`~acp_host.host.authentication.LoginRequest` and returns one of
+            its ``methods`` (one by environment variables ``with_values``), or ``None``. ``None``: such a call raises
+            :class:`~acp_host.errors.AuthRequired`.
+        auth_terminal: offer to run the agent's command in a terminal the user sees, for its login: a coroutine function
+            that takes a :class:`~acp_host.host.login_methods.TerminalLogin` and returns the exit status; ``True`` runs
+            it in the terminal of this process, which then belongs to the user until it ends.
         notices: offer to show notices; until an observer is connected they go to the logger ``acp_host.notices``.
             :class:`~acp_host.state.notice_preferences.NoticePreferences` set how every session shows them.
         unstable: offer draft features: plan variants and subagents.
@@ -118,7 +127,8 @@ class connect:
         permissions: PermissionPolicy | PermissionHandler | None = None,
         elicitation: ElicitationHandlers | ElicitationHandler | None = None,
         handlers: Mapping[str, RequestHandler] | None = None,
-        auth_terminal: bool = False,
+        authenticate: LoginHandler | None = None,
+        auth_terminal: TerminalRunner | bool = False,
         notices: NoticePreferences | bool = True,
         unstable: bool = False,
         sidebar: bool = False,
@@ -142,6 +152,8 @@ class connect:
         _check("permissions", permissions, PermissionPolicy, Callable, None)
         _check("elicitation", elicitation, ElicitationHandlers, Callable, None)
         _check("handlers", handlers, Mapping, None)
+        _check("authenticate", authenticate, Callable, None)
+        _check("auth_terminal", auth_terminal, Callable, bool)
         _check("notices", notices, NoticePreferences, bool)
         _check("client_info", client_info, Implementation, None)
         _check("start_timeouts", start_timeouts, StartTimeouts, None)
@@ -174,7 +186,8 @@ class connect:
             client_info=client_info or Implementation("acp_host", __version__, title="acp_host"),
             start_timeout=timeouts.warm if isinstance(target, Transport) else timeouts.for_command(_argv(target)),
             cancel_timeouts=cancel_timeouts or CancelTimeouts(),
-            auth_terminal=auth_terminal,
+            login_handler=authenticate,
+            login_terminal=_in_this_terminal if auth_terminal is True else auth_terminal or None,
             notices=notices is not False,
             notice_preferences=notices if isinstance(notices, NoticePreferences) else NoticePreferences(),
             unstable=unstable,
@@ -237,6 +250,10 @@ def _argv(target: Sequence[str] | str) -> list[str]:
     if not isinstance(target, Sequence) or not target or not all(isinstance(part, str) for part in target):
         raise InvalidInput("the agent's command is a non-empty sequence of strings")
     return list(target)
+
+
+async def _in_this_terminal(login: TerminalLogin) -> int:
+    return await run_in_this_terminal(login.argv, cwd=login.cwd, env=login.env)
 
 
 def _elicitation(given: ElicitationHandlers | ElicitationHandler | None) -> ElicitationHandlers:

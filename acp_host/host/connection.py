@@ -7,8 +7,8 @@ and services are in modules of their own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from attrs import field, frozen
 
@@ -20,20 +20,19 @@ from acp_host.errors import (
     InvalidInput,
     InvalidState,
     OutcomeUnknown,
-    PeerError,
-    StartFailed,
-    StartTimeout,
-    TransportError,
 )
 from acp_host.host.agent_methods import AgentMethods
+from acp_host.host.authentication import Authentication, LoginHandler, LoginLink, TerminalRunner
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, RequestHandler
+from acp_host.host.login_status import STATUS_NOTIFICATIONS
 from acp_host.host.notices import NoticeRouter
 from acp_host.host.reminders import ReminderSettings
 from acp_host.host.services import ServiceHandlers, ServiceSet
 from acp_host.host.session import Opening, Session, SessionContext
 from acp_host.host.session_table import SessionTable
+from acp_host.host.start_failures import StartFailures
 from acp_host.host.tasks import TaskOwner
 from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.protocol.events import CancelRequested, Ended, NotificationReceived, RequestReceived
@@ -48,16 +47,13 @@ from acp_host.transports import Transport
 from acp_host.wire._model import UNSET
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.initialize import Implementation
-from acp_host.wire.text import printable
 
 __all__ = ["ConnectionOptions", "HostConnection"]
 
-_E = TypeVar("_E", bound=BaseException)
-
-_ERROR_TAIL = 8 * 1024
-"""Most characters of stderr that an error carries."""
 _LAST_STEPS = 5.0
 """Seconds that handlers may take to end once they have been cancelled."""
+_LAST_ANSWERS = 5.0
+"""Seconds that calls in flight may take before the agent is started anew."""
 
 NotificationHandler = Callable[[Any], None]
 
@@ -70,7 +66,8 @@ class ConnectionOptions:
         client_info: name and version of the host program, told to the agent.
         start_timeout: seconds the agent may take to answer ``initialize``.
         cancel_timeouts: how long a cancelled turn may take to end.
-        auth_terminal: offer to run the agent's command in a visible terminal for its login.
+        login_handler: chooses a way to log in when the agent refuses a call for want of one.
+        login_terminal: runs the agent's command in a visible terminal for its login; ``None``: not offered.
         notices: offer to show notices.
         notice_preferences: how sessions show them.
         unstable: offer draft features: plan variants and subagents.
@@ -83,7 +80,8 @@ class ConnectionOptions:
     client_info: Implementation
     start_timeout: float
     cancel_timeouts: CancelTimeouts = field(factory=CancelTimeouts)
-    auth_terminal: bool = False
+    login_handler: LoginHandler | None = None
+    login_terminal: TerminalRunner | None = None
     notices: bool = True
     notice_preferences: NoticePreferences = field(factory=NoticePreferences)
     unstable: bool = False
@@ -98,6 +96,7 @@ class HostConnection(AgentMethods):
 
     Attributes:
         diagnostics: what was dropped, repaired or unexpected on this connection.
+        authentication: who is logged in with the agent, and how to log in and out; reactive.
     """
 
     def __init__(
@@ -125,32 +124,68 @@ class HostConnection(AgentMethods):
         self._ended = asyncio.Event()
         self._end_error: AcpError | None = None
         self._closing: asyncio.Task[None] | None = None
-        self._driver = Driver(transport, self._make_protocol(), self._sessions.receive, self._receive)
-        self._incoming.attach(self._driver, self._sessions)
+        self._running = asyncio.Event()
+        self._running.set()
+        self._agreed_before: Agreement | None = None
+        self.authentication = Authentication(
+            self._login_link(), handler=options.login_handler, terminal=options.login_terminal
+        )
+        if transport.launch is not None:
+            self.diagnostics.redactor.add_named(transport.launch.env)
         info = options.client_info
         self._reminders = ReminderSettings(host=info.title or info.name, sidebar=options.sidebar)
+        self._attach(transport)
+        self._service_handlers = ServiceHandlers(
+            services, self._sessions, self._reads_missing_as_empty, self.diagnostics.add
+        )
+        self._service_handlers.register(self._incoming)
+
+    def _attach(self, transport: Transport) -> None:
+        """Go on with a new process or connection; sessions that are opened from now on are of that one."""
+        driver: Driver
+
+        def receive(event: HostEvent) -> None:
+            if driver is self._driver:
+                self._receive(event)
+
+        self._driver = driver = Driver(
+            transport, self._make_protocol(), self._sessions.receive, receive, self.diagnostics.redactor
+        )
+        self._incoming.attach(driver, self._sessions)
         self._session_context = SessionContext(
-            driver=self._driver,
+            driver=driver,
             incoming=self._incoming,
             report=self.diagnostics.add,
             notices=self._notices,
             scheduler=self._scheduler,
             clock=SystemClock(),
             reminders=self._reminders,
-            memory=options.memory,
-            cancel_timeouts=options.cancel_timeouts,
+            memory=self._options.memory,
+            cancel_timeouts=self._options.cancel_timeouts,
+            authentication=self.authentication,
             after_cancel=self._after_cancel,
             close_session=self.close_session,
         )
-        self._service_handlers = ServiceHandlers(
-            services, self._sessions, self._reads_missing_as_empty, self.diagnostics.add
+
+    def _login_link(self) -> LoginLink:
+        return LoginLink(
+            call=lambda method, params: self._driver.call(method, params),
+            agreement=lambda: self.agreement,
+            launch=lambda: self._driver.transport.launch,
+            sessions_open=lambda: bool(tuple(self._sessions)),
+            restart=self.restart,
+            running=self._running.wait,
+            start=self._tasks.start,
+            is_open=lambda: self._tasks.is_open and not self.closed,
+            report=self.diagnostics.add,
+            redactor=self.diagnostics.redactor,
+            scheduler=self._scheduler,
         )
-        self._service_handlers.register(self._incoming)
 
     def _make_protocol(self) -> HostProtocol:
         options = self._options
         registered: Registered = self._services.registered(
-            auth_terminal=options.auth_terminal, notices=options.notices, unstable=options.unstable
+            auth_terminal=options.login_terminal is not None, notices=options.notices, unstable=options.unstable
         )
         return HostProtocol(
             client_capabilities(registered),
@@ -164,8 +199,10 @@ class HostConnection(AgentMethods):
 
     @property
     def agreement(self) -> Agreement:
-        """What was agreed with the agent."""
-        return self._driver.protocol.agreement
+        """What was agreed with the agent; while it is started anew, what was agreed before."""
+        if self._running.is_set() or self._agreed_before is None:
+            return self._driver.protocol.agreement
+        return self._agreed_before
 
     @property
     def sessions(self) -> tuple[Session, ...]:
@@ -199,7 +236,7 @@ class HostConnection(AgentMethods):
             NotSupported: the capability was not agreed.
         """
         async with asyncio.timeout(timeout):
-            return await self._driver.call(method, params, force=force)
+            return await self._call(method, params, Any, force)
 
     async def notify(self, method: str, params: Any = UNSET, *, force: bool = False) -> None:
         """Send a notification of any method; arguments and errors as for :meth:`request`."""
@@ -247,20 +284,62 @@ class HostConnection(AgentMethods):
         """
         try:
             await self._tasks.open()
+            await self._shake_hands()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def restart(self, env: Mapping[str, str] | None = None) -> None:
+        """Start the agent anew by the same command, and shake hands again; e.g. after a login outside of it.
+
+        Calls that are made meanwhile wait. The agreement may be another one afterwards.
+
+        Args:
+            env: further variables for its environment.
+
+        Raises:
+            InvalidState: a session is open, whose context would be lost; or the agent is not one that this host starts.
+            StartFailed: it did not come up again; the connection is over then.
+        """
+        transport = self._driver.transport.again(env or {})
+        if transport is None:
+            raise InvalidState(f"{self._driver.transport.description} cannot be started anew by this host")
+        if tuple(self._sessions):
+            raise InvalidState("the agent was not started anew: sessions are open, and would be lost with its process")
+        if self.closed or not self._running.is_set():
+            raise InvalidState("the agent was not started anew: it has ended, or is being started already")
+        self._running.clear()
+        try:
+            await self._driver.settle(_LAST_ANSWERS)
+            self._incoming.cancel_all()
+            self._agreed_before, earlier = self.agreement, self._driver.transport
+            self._attach(transport)  # what the earlier process still says is not heard any more
+            await earlier.close()
+            await self._shake_hands()
+        except BaseException as error:
+            await self._driver.transport.close()
+            self._end(error if isinstance(error, AcpError) else ConnectionLost("the agent was not started anew"))
+            raise
+        finally:
+            self._running.set()
+
+    async def _shake_hands(self) -> None:
+        """Start the transport and agree with the agent; raises what :meth:`open` raises."""
+        transport, seconds = self._driver.transport, self._options.start_timeout
+        failures = StartFailures(transport, self.diagnostics)
+        try:
             await self._driver.start()
-            async with asyncio.timeout(self._options.start_timeout):
+            async with asyncio.timeout(seconds):
                 await self._driver.initialize()
         except TimeoutError:
-            timeout = self._start_timeout()
-            await self.close()
-            raise self._with_diagnostics(timeout) from None
+            await transport.close()
+            raise failures.timeout(seconds) from None
         except (OutcomeUnknown, ConnectionLost) as error:
-            await self.close()
-            cause = error.cause if isinstance(error, OutcomeUnknown) else error
-            raise self._with_diagnostics(self._ended_early(cause)) from error
+            await transport.close()
+            raise failures.ended_early(error) from error
         except BaseException as error:
-            await self.close()
-            self._with_diagnostics(error)
+            await transport.close()
+            failures.complete(error)
             raise
 
     async def close(self) -> None:
@@ -281,39 +360,6 @@ class HostConnection(AgentMethods):
             finally:
                 self._driver.connection_lost(ConnectionClosed("this host closed the connection"))
                 await self._services.close()
-
-    def _start_timeout(self) -> StartTimeout:
-        transport = self._driver.transport
-        return StartTimeout(
-            f"{transport.description} did not answer initialize within {self._options.start_timeout:g} s; "
-            f"it may not be an ACP agent, may need a flag to speak ACP, or may need longer to start{self._noise()}",
-            exit_status=transport.exit_status,
-            stderr_tail=transport.stderr_tail()[-_ERROR_TAIL:],
-        )
-
-    def _ended_early(self, cause: AcpError) -> AcpError:
-        """Return what to raise when the agent was lost before it answered ``initialize``."""
-        if isinstance(cause, PeerError):
-            return cause
-        transport = self._driver.transport
-        status = cause.exit_status if isinstance(cause, TransportError) else None
-        if status is not None:
-            what = f"ended before it answered initialize (exit status {status})"
-        else:
-            what = f"was lost before it answered initialize: {str(cause).splitlines()[0]}"
-        tail = transport.stderr_tail()[-_ERROR_TAIL:]
-        return StartFailed(f"{transport.description} {what}{self._noise()}", exit_status=status, stderr_tail=tail)
-
-    def _with_diagnostics(self, error: _E) -> _E:
-        if isinstance(error, StartFailed):
-            error.diagnostics = tuple(self.diagnostics)
-        return error
-
-    def _noise(self) -> str:
-        """Return what came from stdout and was no message: often a program's own word on why it does not start."""
-        lines = [str(note.data)[:200] for note in self.diagnostics if note.kind is DiagnosticKind.NOISE]
-        said = [printable(line) for line in lines[-5:]]
-        return "\n".join(["", "--- from its stdout ---", *said]) if said else ""
 
     # --- what the agent sends ---------------------------------------------------------------------------------------
 
@@ -337,7 +383,7 @@ class HostConnection(AgentMethods):
             return "agent"
 
     def _receive_notification(self, event: NotificationReceived) -> None:
-        taken = event.method == "elicitation/complete" and self._service_handlers.elicitation_completed(event.params)
+        taken = self._take(event)
         handler = self._notification_handlers.get(event.method)
         if handler is None and taken:
             return
@@ -355,9 +401,17 @@ class HostConnection(AgentMethods):
             text = f"the handler of {event.method} failed: {type(error).__name__}: {error}"
             self._report_notification(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, method=event.method))
 
+    def _take(self, event: NotificationReceived) -> bool:
+        """Tell whether a notification is one that this library does something with."""
+        if event.method in STATUS_NOTIFICATIONS:
+            self.authentication.notified(event.method, event.params)
+            return True
+        return event.method == "elicitation/complete" and self._service_handlers.elicitation_completed(event.params)
+
     def _end(self, error: AcpError | None) -> None:
         self._end_error = None if isinstance(error, ConnectionClosed) else error
         self._ended.set()
+        self.authentication.connection_ended()
         self._incoming.cancel_all()  # nobody waits for the answers any more
         self._sessions.end("lost" if self._end_error else "closed", str(self._end_error or ""))
         self.diagnostics.close()

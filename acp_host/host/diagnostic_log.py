@@ -11,6 +11,7 @@ from typing import Any
 from attrs import evolve
 
 from acp_host.diagnostics import Diagnostic, excerpt
+from acp_host.redaction import Redactor
 
 __all__ = ["DiagnosticLog"]
 
@@ -24,11 +25,15 @@ class DiagnosticLog:
     :meth:`connect` a callback.
     Each is also logged to the logger ``acp_host.diagnostics`` at DEBUG, as ``diagnostic`` of the log record.
 
+    Attributes:
+        redactor: takes secrets out of each.
+
     Args:
         limit: how many are kept.
     """
 
     def __init__(self, limit: int = 1_000) -> None:
+        self.redactor = Redactor()
         self._kept: deque[Diagnostic] = deque(maxlen=limit)
         self._total = 0
         self._closed = False
@@ -64,6 +69,9 @@ class DiagnosticLog:
         """Add a diagnostic; of data that is not plain, an excerpt of its ``repr`` is kept."""
         if not isinstance(diagnostic.data, str | int | float | None):
             diagnostic = evolve(diagnostic, data=_excerpt_of(diagnostic.data))
+        if self.redactor.has_secrets:
+            data = self.redactor.text(diagnostic.data) if isinstance(diagnostic.data, str) else diagnostic.data
+            diagnostic = evolve(diagnostic, message=self.redactor.text(diagnostic.message), data=data)
         self._kept.append(diagnostic)
         self._total += 1
         self._arrived.set()

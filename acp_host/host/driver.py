@@ -16,6 +16,7 @@ from typing import Any
 from acp_host.errors import AcpError, ConnectionClosed, ConnectionLost, TransportError
 from acp_host.protocol.events import CallFailed, ResponseReceived
 from acp_host.protocol.host_protocol import HostEvent, HostProtocol
+from acp_host.redaction import Redactor
 from acp_host.transports import Transport
 from acp_host.wire._model import UNSET
 from acp_host.wire.ids import RequestId
@@ -37,6 +38,7 @@ class Driver:
         protocol: the core.
         receive_update: takes the updates of sessions.
         receive: takes every other event but the ends of calls.
+        redactor: takes secrets out of the texts of errors.
     """
 
     def __init__(
@@ -45,12 +47,16 @@ class Driver:
         protocol: HostProtocol,
         receive_update: Callable[[SessionNotification], None],
         receive: Callable[[HostEvent], None],
+        redactor: Redactor | None = None,
     ) -> None:
         self.protocol = protocol
         self.transport = transport
         self._receive_update = receive_update
         self._receive = receive
+        self._redactor = redactor or Redactor()
         self._calls: dict[RequestId, Done] = {}
+        self._settled = asyncio.Event()
+        self._settled.set()
 
     async def start(self) -> None:
         """Start the transport.
@@ -73,6 +79,7 @@ class Driver:
         request_id = self.protocol.request(method, params, force=force)
         self._write()
         self._calls[request_id] = done
+        self._settled.clear()
         return request_id
 
     def notify(self, method: str, params: Any = UNSET, *, force: bool = False) -> None:
@@ -116,6 +123,12 @@ class Driver:
         self._write()
         self._calls[request_id] = done
         return request_id
+
+    async def settle(self, seconds: float) -> None:
+        """Wait until no call is in flight, at most so long."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._settled.wait()
 
     def forget(self, request_id: RequestId) -> None:
         """Stop waiting for a call: its ``done`` will not be called."""
@@ -192,6 +205,10 @@ class Driver:
 
     def _finish(self, request_id: RequestId, outcome: Any) -> None:
         done = self._calls.pop(request_id, None)
+        if not self._calls:
+            self._settled.set()
+        if isinstance(outcome, AcpError) and self._redactor.has_secrets:
+            outcome.args = tuple([self._redactor.text(part) for part in outcome.args])
         if done is not None:
             done(outcome)
 

@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.errors import ConnectionClosed, InvalidInput, InvalidState
+from acp_host.host.authentication import Authentication
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, OpenRequest
 from acp_host.host.notices import NoticeRouter
@@ -64,6 +65,7 @@ class SessionContext:
         reminders: what they share about reminders.
         memory: how much of a transcript is kept.
         cancel_timeouts: how long a cancelled turn may take to end.
+        authentication: lets the user log in where a call is refused for want of it.
         after_cancel: called with the session's id when a cancelled turn is over.
         close_session: closes a session by its id, as ``HostConnection.close_session``.
     """
@@ -77,6 +79,7 @@ class SessionContext:
     reminders: ReminderSettings
     memory: MemoryPolicy
     cancel_timeouts: CancelTimeouts
+    authentication: Authentication
     after_cancel: Callable[[str], None]
     close_session: Callable[..., Awaitable[CloseSessionResponse]]
 
@@ -101,6 +104,7 @@ class Session(SessionMethods):
         self._terminals = TerminalFeed(self.state.apply, context.scheduler)
         self._notice_router = context.notices
         self._driver = context.driver
+        self._logged_in = context.authentication.logged_in
         self._report = throttled(context.report)
         self._reminder_context = ReminderContext(
             driver=context.driver, settings=context.reminders, report=self._report_reminder
@@ -119,6 +123,7 @@ class Session(SessionMethods):
             apply=self.state.apply,
             report=context.report,
             after_cancel=context.after_cancel,
+            log_in_for=context.authentication.log_in_for,
         )
         self._scheduler = context.scheduler
         self._replay: ReplayWindow | None = None

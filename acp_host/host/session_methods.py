@@ -45,6 +45,7 @@ class SessionMethods:
     state: SessionState
     _driver: Driver
     _set_numbers: Iterator[int]
+    _logged_in: Callable[..., Awaitable[Any]]
     _report: Callable[[Diagnostic], None]
     _close_session: Callable[..., Awaitable[CloseSessionResponse]]
 
@@ -142,8 +143,11 @@ class SessionMethods:
 
         self.state.apply(sent)
         try:
-            return await self._driver.call(
-                method, request, force=force, on_result=taken, on_error=failed, on_late=taken
+            return await self._logged_in(
+                method,
+                lambda: self._driver.call(
+                    method, request, force=force, on_result=taken, on_error=failed, on_late=taken
+                ),
             )
         except MalformedResponse:
             raise
@@ -181,5 +185,5 @@ class SessionMethods:
         return await self._call("session/status", SessionStatusRequest(self.id), SessionStatusResponse, force)
 
     async def _call(self, method: str, params: Any, result: type[_T], force: bool) -> _T:
-        answer: _T = await self._driver.call(method, params, force=force)
+        answer: _T = await self._logged_in(method, lambda: self._driver.call(method, params, force=force))
         return answer

@@ -15,7 +15,7 @@ from typing import Any
 from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import AcpError, MalformedResponse
+from acp_host.errors import AcpError, AuthRequired, MalformedResponse
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests
 from acp_host.host.reminders import SessionReminders
@@ -59,6 +59,7 @@ class TurnQueue:
         apply: takes what happens, for the state model.
         report: takes diagnostics.
         after_cancel: called when a cancelled turn is over.
+        log_in_for: lets the user log in because a prompt was refused, and calls back; tells whether it does.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class TurnQueue:
         apply: Callable[[events.SessionEvent], None],
         report: Callable[[Diagnostic], None],
         after_cancel: Callable[[str], None],
+        log_in_for: Callable[[AuthRequired, Callable[[AcpError | None], None]], bool],
     ) -> None:
         self.current: Turn | None = None
         self.prompt_id: RequestId = None
@@ -83,6 +85,9 @@ class TurnQueue:
         self._apply = apply
         self._report = report
         self._after_cancel = after_cancel
+        self._log_in_for = log_in_for
+        self._repeated: Turn | None = None
+        self._awaits_login = False
         self._queue: deque[Turn] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self.watches_idle = False
@@ -126,20 +131,52 @@ class TurnQueue:
             self.current = turn
             shown = tuple([events.ReminderShown(reminder.id, reminder.body) for reminder in leading])
             self._apply(events.TurnStarted(turn.number, turn.prompt.blocks, blocks, shown))
-            try:
-                prompt_id = self._driver.send("session/prompt", params, functools.partial(self._ended, turn))
-            except AcpError as error:
-                self._leave(turn, error)
-                turn.fail(error)
-                self._tell_end(turn)
-            else:
-                self._incoming.prompt_is(self._session_id, prompt_id, self.prompt_id)
-                self.prompt_id = prompt_id
-                self._watch_idle(turn)
+            self._send(turn, params)
 
-    def _ended(self, turn: Turn, end: Any) -> None:
-        if turn is not self.current:
+    def _send(self, turn: Turn, params: PromptRequest) -> None:
+        """Send the prompt of the turn on the wire."""
+        try:
+            prompt_id = self._driver.send("session/prompt", params, functools.partial(self._ended, turn, params))
+        except AcpError as error:
+            self._leave(turn, error)
+            turn.fail(error)
+            self._tell_end(turn)
+        else:
+            self._incoming.prompt_is(self._session_id, prompt_id, self.prompt_id)
+            self.prompt_id = prompt_id
+            self._watch_idle(turn)
+
+    def _ended(self, turn: Turn, params: PromptRequest, end: Any) -> None:
+        if turn is not self.current or self._repeats_after_login(turn, params, end):
             return
+        self._finish(turn, end)
+
+    def _repeats_after_login(self, turn: Turn, params: PromptRequest, end: Any) -> bool:
+        """Let the user log in if a prompt was refused for want of it, and send it once more; tell whether that is so.
+
+        The agent has refused the prompt and done nothing with it, so that this is safe. The clock stands meanwhile.
+        """
+        if not isinstance(end, AuthRequired) or turn.cancel_requested or turn is self._repeated:
+            return False
+
+        def then(failure: AcpError | None) -> None:
+            self._awaits_login = False
+            if turn is not self.current:
+                return  # it was cancelled, or the session closed
+            if failure is None and not self._driver.protocol.ended:
+                self._send(turn, params)
+            else:
+                end.__cause__ = failure
+                self._finish(turn, end)
+
+        self._repeated = turn
+        self._awaits_login = self._log_in_for(end, then)
+        if self._awaits_login:
+            self._stop_timer()
+        return self._awaits_login
+
+    def _finish(self, turn: Turn, end: Any) -> None:
+        """End the turn on the wire with what its prompt was answered, and send the next one."""
         self._leave(turn, end)
         if not isinstance(end, AcpError):
             turn.finish(end)
@@ -182,6 +219,9 @@ class TurnQueue:
             self._apply(events.TurnDropped(turn.number))
             turn.finish_cancelled()
             return
+        if self._awaits_login:
+            self._abandon_turn(turn)
+            return
         # The answers first: an agent that waits for a permission may not look for a cancel before it.
         self._incoming.cancel_questions(self._session_id, self.prompt_id)
         self._driver.notify("session/cancel", CancelNotification(self._session_id))
@@ -192,9 +232,19 @@ class TurnQueue:
         turn = self.current
         if turn is not None and not turn.cancel_requested:
             turn.cancel_requested, turn.cancel_reason = True, reason
+            if self._awaits_login:
+                self._abandon_turn(turn)
+                return
             self._incoming.cancel_questions(self._session_id, self.prompt_id)
             self._driver.flush()
             self._start_timer(self._timeouts.grace, self._withdraw_prompt)
+
+    def _abandon_turn(self, turn: Turn) -> None:
+        """End a cancelled turn that the agent will not end: it never does, or its prompt waits for a login."""
+        self._leave(turn, None)
+        turn.finish_cancelled()
+        self._tell_end(turn)
+        self.send_next()
 
     @property
     def is_cancelling(self) -> bool:
@@ -212,10 +262,7 @@ class TurnQueue:
         turn = self.current
         if turn is not None:
             self._driver.forget(self.prompt_id)
-            self._leave(turn, None)
-            turn.finish_cancelled()
-            self._tell_end(turn)
-            self.send_next()
+            self._abandon_turn(turn)
 
     def _report_stuck(self, what: str) -> None:
         text = f"the turn of session {self._session_id} {what}"

@@ -33,6 +33,7 @@ from acp_host.protocol.events import (
 )
 from acp_host.protocol.negotiation import PROTOCOL_VERSION, Agreement, make_agreement
 from acp_host.protocol.peer import Peer
+from acp_host.protocol.refusals import refusal
 from acp_host.quirks import QUIRKS, Quirk
 from acp_host.wire._model import UNSET, Model, Unknown, evolve
 from acp_host.wire.capabilities import ClientCapabilities
@@ -217,6 +218,8 @@ class HostProtocol:
                 return self._translate_request(event)
             case ResponseReceived():
                 return self._translate_response(event)
+            case CallFailed(error=RequestFailed() as error) if self._agreement is not None:
+                return evolve(event, error=refusal(error, self._agreement))
             case _:
                 return event
 

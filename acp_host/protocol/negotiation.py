@@ -87,8 +87,15 @@ def client_capabilities(registered: Registered) -> ClientCapabilities:
         elicitation=UNSET if form is UNSET and url is UNSET else ElicitationCapabilities(form=form, url=url),
         plan=PlanCapabilities() if registered.unstable else UNSET,
         subagents=SubagentCapabilities() if registered.unstable else UNSET,
-        extra=registered.extra,
+        extra=_extra(registered),
     )
+
+
+def _extra(registered: Registered) -> Mapping[str, Any]:
+    """Return the further members of what is offered; agents of an earlier draft look there for logins in terminals."""
+    if not registered.auth_terminal:
+        return registered.extra
+    return {**registered.extra, "_meta": {"terminal-auth": True, **registered.extra.get("_meta", {})}}
 
 
 @frozen(kw_only=True)

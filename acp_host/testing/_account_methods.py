@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from acp_host.errors import InvalidParams
@@ -10,12 +11,15 @@ from acp_host.wire._model import UNSET, evolve
 from acp_host.wire.auth import (
     AuthAccount,
     AuthenticateRequest,
+    AuthMethod,
     AuthMethodAgent,
+    AuthMethodTerminal,
     AuthState,
     AuthStatusRequest,
     AuthStatusResponse,
     AuthStatusUpdateNotification,
     LogoutRequest,
+    UnknownAuthMethod,
 )
 from acp_host.wire.providers import (
     DisableProviderRequest,
@@ -30,10 +34,30 @@ from acp_host.wire.providers import (
 if TYPE_CHECKING:
     from acp_host.testing._connection import Connection
 
-__all__ = ["LOGIN", "PROVIDERS", "AccountMethods"]
+__all__ = ["KEY_VARIABLE", "LOGIN", "LOGINS", "PROVIDERS", "AccountMethods"]
+
+KEY_VARIABLE = "REFERENCE_AGENT_KEY"
+"""The environment variable that logs in at the start, with any value."""
 
 LOGIN = AuthMethodAgent("reference-login", "Log in", description="Succeeds without asking for anything.")
-"""The one way to log in."""
+_ENV_VAR = {
+    "type": "env_var",
+    "id": "reference-key",
+    "name": "Use a key",
+    "vars": [
+        {"name": KEY_VARIABLE, "label": "Key"},
+        {"name": "REFERENCE_AGENT_HINT", "secret": False, "optional": True},
+    ],
+}
+_CARD = {"type": "card", "id": "reference-card", "name": "Show a card"}
+
+LOGINS: Mapping[str, AuthMethod] = {
+    "agent": LOGIN,
+    "terminal": AuthMethodTerminal("reference-terminal", "Log in in a terminal", args=("--log-in",)),
+    "env_var": UnknownAuthMethod("env_var", _ENV_VAR),
+    "card": UnknownAuthMethod("card", _CARD),
+}
+"""The ways to log in by the word for their kind; nobody knows what a card is."""
 
 PROVIDERS = (
     ProviderInfo(
@@ -67,7 +91,7 @@ class AccountMethods:
 
     def authenticate(self, request: AuthenticateRequest) -> None:
         """Log in."""
-        if not self._agent.require_auth or request.method_id != LOGIN.id:
+        if not self._agent.require_auth or request.method_id != LOGIN.id or "agent" not in self._agent.logins:
             raise InvalidParams(f"there is no way to log in that is called {request.method_id!r}")
         self._set_logged_in(True)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_host._version import __version__
 from acp_host.errors import AuthRequired, InvalidRequest, ResourceNotFound
-from acp_host.testing._account_methods import LOGIN, AccountMethods
+from acp_host.testing._account_methods import LOGINS, AccountMethods
 from acp_host.testing._features import FEATURES, agent_capabilities, offered
 from acp_host.testing._reminder_desk import ReminderDesk
 from acp_host.testing._reminder_methods import ReminderMethods
@@ -16,7 +16,9 @@ from acp_host.testing._turn_methods import TurnMethods
 from acp_host.testing.agent_session import AgentSession
 from acp_host.testing.agent_side import AgentSide, Handler
 from acp_host.transports import Transport
+from acp_host.wire.auth import AuthMethod
 from acp_host.wire.capabilities import ClientCapabilities
+from acp_host.wire.converters import unstructure
 from acp_host.wire.initialize import Implementation, InitializeRequest, InitializeResponse
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ class Connection:
         return InitializeResponse(
             _PROTOCOL_VERSION,
             agent_capabilities(self.agent.features),
-            auth_methods=(LOGIN,) if self.agent.require_auth else (),
+            auth_methods=self.logins(),
             agent_info=Implementation("acp-host-reference-agent", __version__, title="Reference Agent"),
         )
 
@@ -84,8 +86,17 @@ class Connection:
             AuthRequired: nobody is logged in, and that matters.
         """
         if self.agent.require_auth and not self.agent.logged_in:
-            methods = [{"id": LOGIN.id, "name": LOGIN.name}]
+            methods = [unstructure(method, AuthMethod) for method in self.logins()]
             raise AuthRequired("Authentication required", data={"authMethods": methods})
+
+    def logins(self) -> tuple[AuthMethod, ...]:
+        """Return the ways to log in that the host is told of; one in a terminal only if it has any."""
+        if not self.agent.require_auth:
+            return ()
+        told = [
+            kind for kind in self.agent.logins if kind != "terminal" or self.offers("clientCapabilities.auth.terminal")
+        ]
+        return tuple([LOGINS[kind] for kind in told])
 
     def open_session(self, session_id: str) -> AgentSession:
         """Return a session that is open on this connection.

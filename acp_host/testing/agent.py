@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
+from acp_host.testing._account_methods import LOGINS
 from acp_host.testing._features import FEATURES
 from acp_host.testing._load import load_function
 from acp_host.testing._stdio import run_on_stdio
@@ -17,16 +19,30 @@ __all__ = ["main"]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the agent until its host closes stdin; return the exit status."""
     options = _parser().parse_args(argv)
+    if options.log_in:
+        return _log_in(options.login_file)
     agent = ReferenceAgent(
         script=load_function(options.script) if options.script else None,
         unstable=not options.stable,
         without=options.without,
         also=options.also,
-        require_auth=options.require_auth,
+        require_auth=options.require_auth or bool(options.login),
+        logins=options.login or ("agent",),
+        login_file=options.login_file,
         page_size=options.page_size,
         delay=options.delay,
     )
     return run_on_stdio(agent.serve)
+
+
+def _log_in(login_file: str | None) -> int:
+    """Log in in a terminal; return the exit status."""
+    if login_file is None:
+        print("There is nowhere to keep the login: name a --login-file.", file=sys.stderr)
+        return 2
+    Path(login_file).touch()
+    print("You are logged in.")
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -54,6 +70,11 @@ def _parser() -> argparse.ArgumentParser:
         help=f"one of {', '.join(asked_for)}",
     )
     parser.add_argument("--require-auth", action="store_true", help="open no session before a login")
+    parser.add_argument(
+        "--login", action="append", default=[], choices=LOGINS, help="a way to log in; also --require-auth"
+    )
+    parser.add_argument("--login-file", metavar="FILE", help="whoever finds this file is logged in")
+    parser.add_argument("--log-in", action="store_true", help="log in: make the login file, and end")
     parser.add_argument("--page-size", type=int, default=50, metavar="N", help="sessions on a page of session/list")
     parser.add_argument("--delay", type=float, default=0.0, metavar="SECONDS", help="between two chunks of a message")
     return parser

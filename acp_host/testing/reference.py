@@ -1,6 +1,6 @@
 """A complete agent without a model: :class:`ReferenceAgent`, for demonstrations, documentation and tests.
 
-It is deterministic: the same messages get the same answers, ids and times included. It touches no file, starts no
+It is deterministic: the same messages get the same answers, ids and times included. It writes no file, starts no
 process and opens no connection by itself; files and commands are the host's, and what the host does not offer is left
 out, which the agent says.
 """
@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import os
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from acp_host.testing._account_methods import PROVIDERS
+from acp_host.errors import InvalidInput
+from acp_host.testing._account_methods import KEY_VARIABLE, LOGINS, PROVIDERS
 from acp_host.testing._connection import Connection
 from acp_host.testing._features import chosen_features
 from acp_host.testing._in_process import InProcessTransport
@@ -63,7 +65,11 @@ class ReferenceAgent:
         also: features to offer that are not offered by default: ``harn_reminders`` takes reminders as Harn does, by
             ``session/remind``; ``harn_decorations`` puts them beside tool calls too; ``harn_no_bridge`` refuses them as
             long as no prompt runs; ``harn_old`` advertises and takes what an older build does.
-        require_auth: refuse to open sessions until ``authenticate``.
+        require_auth: refuse to open sessions, and to take prompts, until somebody is logged in.
+        logins: how one can log in then: any of ``agent`` (``authenticate``), ``terminal`` (a run of its command with
+            ``--log-in``; needs ``login_file``), ``env_var`` (``REFERENCE_AGENT_KEY`` in its environment when it
+            starts), and ``card``, which no host knows.
+        login_file: the file that a login in a terminal makes; whoever finds it is logged in.
         page_size: how many sessions a page of ``session/list`` has.
         delay: seconds between two chunks of a message, for people to watch.
 
@@ -72,7 +78,7 @@ class ReferenceAgent:
         logged_in: whether somebody is logged in.
 
     Raises:
-        InvalidInput: ``without`` or ``also`` names something that is no feature.
+        InvalidInput: ``without``, ``also`` or ``logins`` names something that is none.
     """
 
     def __init__(
@@ -84,6 +90,8 @@ class ReferenceAgent:
         without: Collection[str] = (),
         also: Collection[str] = (),
         require_auth: bool = False,
+        logins: Sequence[str] = ("agent",),
+        login_file: str | os.PathLike[str] | None = None,
         page_size: int = 50,
         delay: float = 0.0,
     ) -> None:
@@ -95,7 +103,11 @@ class ReferenceAgent:
         self.page_size = page_size
         self.delay = delay
         self.sessions: dict[str, AgentSession] = {}
-        self.logged_in = False
+        if unknown := set(logins) - LOGINS.keys():
+            raise InvalidInput(f"{', '.join(unknown)}: no way to log in with this agent; it has {', '.join(LOGINS)}")
+        self.logins = tuple(logins)
+        has_key = "env_var" in logins and bool(os.environ.get(KEY_VARIABLE))
+        self.logged_in = has_key or (login_file is not None and os.path.exists(login_file))
         self.providers = {provider.provider_id: provider for provider in PROVIDERS}
         self._numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
         self._seconds = itertools.count()

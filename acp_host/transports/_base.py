@@ -7,9 +7,11 @@ whatever the receiver does with it. Everything here happens on one event loop; n
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Protocol
 
 from acp_host.errors import TransportError
+from acp_host.transports._launch import Launch
 
 __all__ = ["Receiver", "Transport"]
 
@@ -45,6 +47,19 @@ class Transport(ABC):
     def stderr_tail(self) -> str:
         """Return the end of what the other end wrote to its stderr, decoded; empty where there is no such thing."""
         return ""
+
+    @property
+    def launch(self) -> Launch | None:
+        """The command that is launched, with its surroundings; ``None`` where this end launches nothing."""
+        return None
+
+    def again(self, env: Mapping[str, str]) -> Transport | None:
+        """Return a transport to the same agent that was not started yet; ``None`` where there can be none.
+
+        Args:
+            env: further variables for the agent's environment.
+        """
+        return None
 
     @abstractmethod
     async def start(self, receiver: Receiver) -> None:

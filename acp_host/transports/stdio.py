@@ -145,6 +145,22 @@ class StdioTransport(Transport):
         """Return the last 64 KiB of stderr as text, invalid UTF-8 as U+FFFD."""
         return self._process.stderr.text()
 
+    @property
+    def launch(self) -> Launch:
+        return self._launch
+
+    def again(self, env: Mapping[str, str]) -> StdioTransport:
+        return StdioTransport(
+            self._launch.argv,
+            cwd=self._launch.cwd,
+            env={**self._launch.env, **env},
+            inherit_env=self._launch.inherit_env,
+            timeouts=self._timeouts,
+            on_stderr=self._on_stderr,
+            on_diagnostic=self._on_diagnostic,
+            records=self._records,
+        )
+
     # Start
 
     async def start(self, receiver: Receiver) -> None:

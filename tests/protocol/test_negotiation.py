@@ -52,7 +52,11 @@ def agreement(
         ({"read_files": True}, {"fs": {"readTextFile": True, "writeTextFile": False}}),
         ({"write_files": True}, {"fs": {"readTextFile": False, "writeTextFile": True}}),
         ({"terminals": True}, {"terminal": True}),
-        ({"auth_terminal": True}, {"auth": {"terminal": True}}),
+        ({"auth_terminal": True}, {"auth": {"terminal": True}, "_meta": {"terminal-auth": True}}),
+        (
+            {"auth_terminal": True, "extra": {"_meta": {"own": 1}}},
+            {"auth": {"terminal": True}, "_meta": {"terminal-auth": True, "own": 1}},
+        ),
         ({"elicitation_form": True}, {"elicitation": {"form": {}}}),
         ({"elicitation_url": True}, {"elicitation": {"url": {}}}),
         ({"elicitation_form": True, "elicitation_url": True}, {"elicitation": {"form": {}, "url": {}}}),
