@@ -125,7 +125,6 @@ class _Process(RunningCommand, asyncio.SubprocessProtocol):
             argv = await asyncio.to_thread(pty_argv, command, pty.name)
             options |= dict.fromkeys(("stdin", "stdout", "stderr"), pty.slave)
             transport, _ = await asyncio.get_running_loop().subprocess_exec(lambda: self, *argv, **options)
-            pty.close_slave()
             pty.read(self._events.printed, self._output_ended)
             return transport
 
@@ -140,6 +139,8 @@ class _Process(RunningCommand, asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         self._exited = True
+        if self._pty is not None:
+            self._pty.close_slave()
         if self._output_open:
             asyncio.get_running_loop().call_later(_SETTLE, self._tell_end)
         else:

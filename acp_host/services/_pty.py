@@ -1,7 +1,8 @@
 """A pseudo-terminal and the command in it: :class:`Pty`. POSIX only.
 
-Owns the master's end: it is read and written on the event loop without blocking, and closed once. Its end is told when
-nobody holds the slave's end any more; that can be long after the command has ended, or before.
+Owns the master's end: it is read and written on the event loop without blocking, and closed once. The slave's end is
+held open until the command has ended, since a command may close its terminal and open it again. Then the end of the
+output is told when nobody else holds it either, which can be long after the command has ended.
 
 A command gets the pseudo-terminal as its controlling terminal, so that ``Ctrl+C`` interrupts it and ``/dev/tty`` is it.
 The launched process leads a session of its own, and such a process takes the first terminal that it opens. To that end
@@ -55,7 +56,7 @@ class Pty:
         self.resize(size)
 
     def close_slave(self) -> None:
-        """Leave the slave's end to the command."""
+        """Leave the slave's end to others; to be called when the command has ended."""
         if self._slave_open:
             self._slave_open = False
             os.close(self.slave)

@@ -19,7 +19,7 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, cast
 
 from acp_host.errors import InvalidInput, InvalidState, StartFailed
@@ -38,6 +38,8 @@ _PATIENCE = 5.0
 """How long a start may still take when the terminal is to end, and an end to be told, in seconds."""
 _END_LIMIT = 10.0
 """How long a runner has to end a command, in seconds."""
+_UNHEARD = 1024 * 1024
+"""How much output is kept for the first listener, in bytes."""
 _MAX_COMMAND = 2_000
 """Longest command line that is shown, in characters."""
 
@@ -69,7 +71,7 @@ class TerminalProcess:
         self._ended = asyncio.Event()
         self._changed = asyncio.Event()
         self._listeners: dict[Subscription, TerminalListener] = {}
-        self._unheard: list[str] | None = []
+        self._unheard: OutputBuffer | None = OutputBuffer(_UNHEARD)
 
     # --- for readers ------------------------------------------------------------------------------------------------
 
@@ -140,12 +142,17 @@ class TerminalProcess:
     def listen(self, listener: TerminalListener) -> Subscription:
         """Tell ``listener`` of every change from now on, and at once of what has been printed so far.
 
-        Who comes first hears all of that, later ones as much as is kept. A listener is called on the event loop's
-        thread, and for every piece of output; it must not block. What it raises is logged.
+        Who comes first hears the last MiB of that, even if the agent wants less to be kept; later ones what is kept.
+        A listener is called on the event loop's thread for every piece of output; it must not block. What it raises
+        is logged.
         """
-        printed = self.output if self._unheard is None else "".join(self._unheard)
+        printed = self.output if self._unheard is None else self._unheard.text()
         self._unheard = None
-        subscription = Subscription(lambda: self._listeners.pop(subscription, None) and None)
+
+        def end() -> None:
+            self._listeners.pop(subscription, None)
+
+        subscription = Subscription(end)
         self._listeners[subscription] = listener
         self._call(listener, printed)
         return subscription
@@ -200,25 +207,20 @@ class TerminalProcess:
     async def end(self) -> None:
         """End the command and everything it started. Bounded in time; harmless when all of it has ended.
 
-        When the task is cancelled, what still runs is killed at once.
+        A command whose end nobody tells, or whose runner fails to end it, counts as ended. When the task is cancelled,
+        what still runs is killed at once.
         """
         await self._until_launched()
-        try:
-            if self._running is not None:
-                async with asyncio.timeout(_END_LIMIT):
-                    await self._running.end()
+        if self._running is not None and await self._done(self._running.end()):
             await _within(self._ended, _PATIENCE)
-        except TimeoutError:
-            _logger.error("%r was not ended within %s s and is taken as over", self.command_line, _END_LIMIT)
-        finally:
-            self._finish(None, None)
+        self._finish(None, None)
 
     async def release(self) -> None:
-        """End everything, as :meth:`end` does, and give back what is held for it. What the runner raises is logged."""
+        """End everything, as :meth:`end` does, and give back what is held for it."""
         try:
-            await self._guarded(self.end)
+            await self.end()
             if self._running is not None:
-                await self._guarded(self._running.release)
+                await self._done(self._running.release())
         finally:
             if not self.released:
                 self.released = True
@@ -237,13 +239,15 @@ class TerminalProcess:
             self._starting.cancel()
             await _within(self._launched, _PATIENCE)
 
-    async def _guarded(self, work: Callable[[], Any]) -> None:
-        """Do what a runner must not fail at: a terminal ends all the same."""
+    async def _done(self, work: Awaitable[None]) -> bool:
+        """Tell whether the runner has done something that the host does not depend on; why not is logged."""
         try:
-            async with asyncio.timeout(2 * _END_LIMIT):
-                await work()
+            async with asyncio.timeout(_END_LIMIT):
+                await work
         except Exception:
-            _logger.exception("the runner of %r failed when its terminal was released", self.command_line)
+            _logger.exception("the runner of %r has not ended or released it; it counts as ended", self.shown_line)
+            return False
+        return True
 
     def _printed(self, data: bytes) -> None:
         if not self.released:
@@ -261,7 +265,7 @@ class TerminalProcess:
         self._changed.set()
         self._changed = asyncio.Event()
         if self._unheard is not None:
-            self._unheard.append(printed)  # for the moment between the launch and the first listener
+            self._unheard.feed(printed.encode())  # for the moment between the launch and the first listener
         for listener in tuple(self._listeners.values()):
             self._call(listener, printed)
 
