@@ -52,7 +52,13 @@ def show_answer(
 
 
 class LineSource(Protocol):
-    """Lines that the user types."""
+    """Lines that the user types.
+
+    Attributes:
+        turn: held by whoever asks the user something; one question is asked at a time.
+    """
+
+    turn: asyncio.Lock
 
     def discard(self) -> None:
         """Forget what was typed before now."""
@@ -72,6 +78,7 @@ class TerminalLines:
     """
 
     def __init__(self, descriptor: int = 0) -> None:
+        self.turn = asyncio.Lock()
         self._descriptor = descriptor
         self._lines: deque[str | None] = deque()
         self._arrived = asyncio.Event()
@@ -131,10 +138,9 @@ class TerminalAsker:
     def __init__(self, view: TurnView, lines: LineSource) -> None:
         self._view = view
         self._lines = lines
-        self._turn = asyncio.Lock()
 
     async def __call__(self, request: RequestPermissionRequest) -> RequestPermissionOutcome:
-        async with self._turn:
+        async with self._lines.turn:
             self._lines.discard()
             self._view.show_question(request)
             try:

@@ -9,6 +9,7 @@ from typing import Any
 
 from acp_host.cli.answers import TerminalAsker, TerminalLines, by_policy
 from acp_host.cli.exits import ExitCode, code_of_result, exit_code_help
+from acp_host.cli.forms import TerminalForms
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.login import login_text
 from acp_host.cli.printer import Printer, make_console, plain
@@ -20,6 +21,7 @@ from acp_host.host.connect import connect
 from acp_host.host.outcome import TurnResult
 from acp_host.host.session import Session
 from acp_host.host.turn import Turn
+from acp_host.services.elicitation import ElicitationHandlers
 from acp_host.services.permissions import PermissionHandler, PermissionPolicy
 
 __all__ = ["add_parser"]
@@ -66,6 +68,7 @@ def add_parser(commands: Any) -> None:
         default="reject",
         help="how the agent's requests for permission are answered (default: reject)",
     )
+    parser.add_argument("--forms", action="store_true", help="let the agent ask you with forms and for visits to pages")
     parser.add_argument("--read-files", action="store_true", help="let the agent read files below the directory")
     parser.add_argument("--write-files", action="store_true", help="let the agent write files below the directory")
     parser.add_argument("--terminals", action="store_true", help="run commands for the agent, with all your rights")
@@ -86,11 +89,14 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     view = TurnView(printer, verbose=options.verbose)
     files = ShownFiles(printer, read=options.read_files, write=options.write_files)
     terminals = ShownTerminals(printer) if options.terminals else None
+    lines = TerminalLines()
+    forms = TerminalForms(printer, lines)
     connection = connect(
         argv,
         files=files if options.read_files or options.write_files else None,
         terminals=terminals,
-        permissions=_permissions(options.permissions, view),
+        permissions=_permissions(options.permissions, view, lines),
+        elicitation=ElicitationHandlers(form=forms.form, url=forms.page) if options.forms else None,
         on_stderr=(lambda line: printer.line("stderr", plain(line, "dim"))) if options.verbose else None,
     )
     with reports_to(printer):
@@ -144,8 +150,9 @@ def _agent_and_prompt(options: argparse.Namespace) -> tuple[list[str], str]:
         raise InvalidInput('no prompt: write -- "prompt" after the agent\'s command')
     if not os.path.isdir(options.cwd):
         raise InvalidInput(f"--cwd {options.cwd} is not a directory")
-    if options.permissions == "ask" and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise InvalidInput("--permissions ask needs a terminal on stdin and stderr, to ask there")
+    for asks, option in ((options.permissions == "ask", "--permissions ask"), (options.forms, "--forms")):
+        if asks and not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise InvalidInput(f"{option} needs a terminal on stdin and stderr, to ask there")
     text = sys.stdin.read() if prompt == ["-"] else " ".join(prompt)
     if not text.strip():
         raise InvalidInput("the prompt is empty")
@@ -159,8 +166,8 @@ def _split(arguments: list[str]) -> tuple[list[str], bool, list[str]]:
     return arguments[:position], position < len(arguments), arguments[position + 1 :]
 
 
-def _permissions(choice: str, view: TurnView) -> PermissionHandler:
+def _permissions(choice: str, view: TurnView, lines: TerminalLines) -> PermissionHandler:
     if choice == "ask":
-        return TerminalAsker(view, TerminalLines())
+        return TerminalAsker(view, lines)
     policy = PermissionPolicy.allow_once() if choice == "allow-once" else PermissionPolicy.reject()
     return by_policy(policy, view, f"--permissions {choice}")

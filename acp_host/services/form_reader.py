@@ -113,6 +113,8 @@ def _read_field(name: str, source: ElicitationPropertySchema, required: bool, pr
     common: dict[str, Any] = {"name": name, "required": required, "source": source, "label": _line(name)}
     if isinstance(source, Unknown):
         problems.add(f"field {name!r} is of the unknown kind {source.tag!r}")
+        title = source.data.get("title")
+        common["label"] = (_line(title) if isinstance(title, str) else "") or common["label"]
         return FormField(kind=FieldKind.UNKNOWN, **common)
     problems.unknown_keywords(f"field {name!r}", source)
     common |= {"label": _line(source.title or "") or _line(name), "description": _block(source.description or "")}

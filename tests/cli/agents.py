@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from acp_host.testing import ScriptedAgent
@@ -130,6 +131,40 @@ async def asks_twice(agent: ScriptedAgent) -> None:
         answer = await agent.call("session/request_permission", params)
         agent.say(f"answer: {answer['result']['outcome']['optionId']}\n")
     agent.reply({"stopReason": "end_turn"})
+
+
+FORM = {
+    "mode": "form",
+    "sessionId": "session-1",
+    "message": "How shall I go on?",
+    "requestedSchema": {
+        "title": "Settings",
+        "properties": {
+            "1": {"type": "string", "title": "Way", "oneOf": [{"const": "l", "title": "Left", "description": "West"}]},
+            "n": {"type": "integer", "title": "Steps", "maximum": 9, "default": 3},
+            "t": {"type": "array", "title": "Tags", "items": {"type": "string", "enum": ["a", "b"]}},
+            "b": {"type": "boolean", "title": "Sure", "default": True},
+            "u": {"type": "_colour", "title": "Odd"},
+            "s": {"type": "string", "title": HOSTILE},
+        },
+        "required": ["1"],
+    },
+}
+PAGE = {
+    "mode": "url",
+    "sessionId": "session-1",
+    "message": "Log in",
+    "url": "http://аpple.com/login",
+    "elicitationId": "e",
+}
+
+
+async def asks_with_forms(agent: ScriptedAgent) -> None:
+    """Ask with a form and for a visit to a page, and tell the answers."""
+    await begin(agent)
+    answers = [(await agent.call("elicitation/create", params))["result"] for params in (FORM, PAGE)]
+    agent.say(json.dumps(answers))
+    agent.reply({"stopReason": "cancelled" if answers[0]["action"] == "cancel" else "end_turn"})
 
 
 async def uses_the_host(agent: ScriptedAgent) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -40,10 +41,10 @@ class Screen:
         self.process = process
         self.shown = ""
 
-    def wait_for(self, text: str) -> None:
-        """Read what is shown until ``text`` is there."""
+    def wait_for(self, text: str, times: int = 1) -> None:
+        """Read what is shown until ``text`` is there, so many times."""
         deadline = time.monotonic() + PATIENCE
-        while text not in plainly(self.shown):
+        while plainly(self.shown).count(text) < times:
             if not self._read(deadline - time.monotonic()):
                 raise AssertionError(f"{text!r} never came; the screen shows:\n{self.shown}")
 
@@ -186,6 +187,54 @@ def test_ctrl_c_withdraws_the_question() -> None:
         shown = plainly(screen.shown)
     assert "answer      withdrawn, by cancelling" in shown
     assert "answer: cancelled" in shown
+
+
+def answer(screen: Screen, *lines: str) -> None:
+    """Type each line when it is asked for."""
+    for number, line in enumerate(lines, start=1):
+        screen.wait_for("then Enter:", number)
+        screen.type(f"{line}\n")
+
+
+def test_a_form_is_filled_in_reviewed_and_sent_and_a_page_is_agreed_to() -> None:
+    with at_terminal(agents.asks_with_forms, "--forms") as screen:
+        answer(screen, "7", "1", "99", "1, 2", "no", "free text", "4", "yes", "perhaps", "y")
+        assert screen.end() == 0
+        shown = plainly(screen.shown)
+    assert "form?       How shall I go on?\n            Settings\n" in shown
+    assert "1  Left: West\n            one of the numbers (needed), then Enter:" in shown
+    assert "Way takes one number from the list; once more, then Enter:" in shown
+    assert "a whole number (or nothing for 3), then Enter:" in shown
+    assert "Odd: not of a kind that can be answered here" in shown
+    assert "Steps is too large: the most is 9" in shown
+    assert "Way: Left (l)\n            Steps: 4\n            Tags: a, b\n            Sure: no\n" in shown
+    assert re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", shown) is None
+    assert "on xn--pple-43d.com: http://xn--pple-43d.com/login" in shown
+    assert "The connection is not encrypted" in shown.replace("\n            ", " ")
+    content = {"1": "l", "n": 4, "t": ["a", "b"], "b": False, "s": "free text"}
+    told = re.search(r"\[\{.*\}\]", shown)
+    assert told
+    assert json.loads(told[0]) == [{"action": "accept", "content": content}, {"action": "accept"}]
+
+
+def test_the_end_of_the_input_cancels_a_form() -> None:
+    with at_terminal(agents.asks_with_forms, "--forms") as screen:
+        answer(screen, "1")
+        screen.wait_for("then Enter:", 2)
+        screen.type("\x04")
+        screen.end()
+        shown = plainly(screen.shown)
+    assert "answer      cancelled, by the end of the input" in shown
+    assert '{"action": "cancel"}' in shown
+
+
+def test_what_was_seen_can_still_be_declined() -> None:
+    with at_terminal(agents.asks_with_forms, "--forms") as screen:
+        answer(screen, "1", "", "", "", "", "no", "no")
+        assert screen.end() == 0
+        shown = plainly(screen.shown)
+    assert shown.count("answer      declined") == 2
+    assert '[{"action": "decline"}, {"action": "decline"}]' in shown
 
 
 def test_message_and_activity_share_the_screen() -> None:

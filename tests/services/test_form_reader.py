@@ -100,6 +100,11 @@ def test_what_is_left_out_is_told(schema: dict[str, Any], problem: str) -> None:
     assert form.defaults == {}
 
 
+@pytest.mark.parametrize(("title", "label"), [("Odd", "Odd"), (5, "x"), ("", "x"), (None, "x")])
+def test_a_field_of_an_unknown_kind_has_a_label_too(title: Any, label: str) -> None:
+    assert form_of({"x": {"type": "_colour", "title": title}})["x"].label == label
+
+
 def test_a_required_field_that_is_not_there_does_not_lock_the_form() -> None:
     form = form_of({"x": {"type": "string"}}, required=["x", "ghost"])
     assert form.problems == ("no field is named 'ghost', which is required",)
