@@ -19,6 +19,7 @@ from acp_host.protocol.host_protocol import HostEvent, HostProtocol
 from acp_host.redaction import Redactor
 from acp_host.transports import Transport
 from acp_host.wire._model import UNSET
+from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.ids import RequestId
 from acp_host.wire.updates import SessionNotification
 
@@ -36,7 +37,7 @@ class Driver:
     Args:
         transport: moves the bytes; started by :meth:`start`.
         protocol: the core.
-        receive_update: takes the updates of sessions.
+        receive_update: takes the updates of sessions, and runs of them.
         receive: takes every other event but the ends of calls.
         redactor: takes secrets out of the texts of errors.
     """
@@ -45,7 +46,7 @@ class Driver:
         self,
         transport: Transport,
         protocol: HostProtocol,
-        receive_update: Callable[[SessionNotification], None],
+        receive_update: Callable[[SessionNotification | ChunkRun], None],
         receive: Callable[[HostEvent], None],
         redactor: Redactor | None = None,
     ) -> None:
@@ -192,8 +193,8 @@ class Driver:
 
     def _dispatch(self) -> None:
         receive_update = self._receive_update
-        for event in self.protocol.events():
-            if event.__class__ is SessionNotification:
+        for event in self.protocol.events_in_runs():
+            if isinstance(event, SessionNotification | ChunkRun):
                 receive_update(event)
             elif event.__class__ is ResponseReceived:
                 self._finish(event.id, event.result)

@@ -33,8 +33,9 @@ from acp_host.state.reminder_entry import ReminderEntry
 from acp_host.state.reminders import RemindersPanel
 from acp_host.state.session_state import SessionState
 from acp_host.translate.reminders import PendingInjections
-from acp_host.translate.v1 import PLAIN, SPEAKERS, opened, translate
+from acp_host.translate.v1 import PLAIN, opened, translate, translate_run
 from acp_host.wire._model import UNSET
+from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.notices import Notice
 from acp_host.wire.session import (
     CloseSessionResponse,
@@ -288,17 +289,21 @@ class Session(SessionMethods):
 
     # --- for the connection -----------------------------------------------------------------------------------------
 
-    def receive(self, notification: SessionNotification) -> None:
-        """Take an update of this session."""
-        update: Any = notification.update
+    def receive(self, arrival: SessionNotification | ChunkRun) -> None:
+        """Take an update of this session, or a run of them."""
+        if not isinstance(arrival, ChunkRun):
+            self._receive_update(arrival.update)
+        elif self._observers or self._reminders.is_listening:
+            for chunk in arrival.updates():
+                self._receive_update(chunk)
+        else:
+            self._receive_run(arrival)
+
+    def _receive_update(self, update: Any) -> None:
         try:
             kind: Any = update.__class__
-            speaker = SPEAKERS.get(kind)
             if kind not in PLAIN or update.meta is not UNSET or self._reminders.is_listening:
                 self._receive_special(update)
-            elif speaker is not None:
-                message_id = update.message_id
-                self.state.add_chunk(speaker, update.content, None if message_id is UNSET else message_id or None)
             else:
                 self._fold(update)
         except Exception as error:  # a fault of this library must not cost the session more than this update
@@ -312,6 +317,20 @@ class Session(SessionMethods):
                 self._turns.note_activity()
         if self._observers:
             self._tell_observers(update)
+
+    def _receive_run(self, run: ChunkRun) -> None:
+        """Take chunks all at once, to the same effect."""
+        try:
+            self.state.apply(translate_run(run))
+        except Exception as error:
+            self._report_unfolded(run, error)
+        turn = self._turns.current
+        if turn is None:
+            self._between_turns.extend(run.updates())
+        else:
+            turn.receive_run(run)
+            if self._turns.watches_idle:
+                self._turns.note_activity()
 
     def _receive_special(self, update: SessionUpdate) -> None:
         """Take an update that may be about reminders, or is no event of the conversation."""
@@ -327,7 +346,7 @@ class Session(SessionMethods):
             self.state.apply(event)
         return event is not None
 
-    def _report_unfolded(self, update: SessionUpdate, error: Exception) -> None:
+    def _report_unfolded(self, update: SessionUpdate | ChunkRun, error: Exception) -> None:
         text = f"an update ({type(update).__name__}) was not folded into the state: {type(error).__name__}: {error}"
         trace = "".join(traceback.format_exception(error, limit=-5))
         kind = DiagnosticKind.HANDLER_FAILED

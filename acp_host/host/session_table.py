@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.errors import InvalidInput
 from acp_host.host.session import Session
+from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.codec import encode
 from acp_host.wire.converters import unstructure
 from acp_host.wire.notices import Notice
@@ -90,15 +91,17 @@ class SessionTable:
         if session is not None:
             session.let_go()
 
-    def receive(self, notification: SessionNotification) -> None:
-        """Hand an update to its session, keep it, or report it."""
-        session = self._sessions.get(notification.session_id)
+    def receive(self, arrival: SessionNotification | ChunkRun) -> None:
+        """Hand an update, or a run of them, to its session, keep it, or report it."""
+        session = self._sessions.get(arrival.session_id)
         if session is not None:
-            session.receive(notification)
-        elif self._creating:
-            self._keep(notification)
-        else:
-            self._report_unknown(notification)
+            session.receive(arrival)
+            return
+        for notification in arrival.notifications() if isinstance(arrival, ChunkRun) else (arrival,):
+            if self._creating:
+                self._keep(notification)
+            else:
+                self._report_unknown(notification)
 
     def _keep(self, notification: SessionNotification) -> None:
         self._early.append(notification)

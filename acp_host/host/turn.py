@@ -11,6 +11,7 @@ from attrs import evolve, field, frozen
 from acp_host.errors import AcpError
 from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult, outcome_of
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
+from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.content import ContentBlock, TextContent
 from acp_host.wire.prompt import PromptResponse, StopReason
 from acp_host.wire.text import join_text
@@ -162,6 +163,13 @@ class Turn:
                 self._text.append(content.text)
         if self._updates is not None:
             self._updates.push(update)
+
+    def receive_run(self, run: ChunkRun) -> None:
+        """Take chunks of this turn."""
+        if run.kind is AgentMessageChunk:
+            self._text += run.texts
+        if self._updates is not None:
+            self._updates.extend(run.updates())
 
     def finish(self, response: PromptResponse) -> None:
         """Take the agent's answer to the prompt."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -57,6 +57,11 @@ class UpdateBuffer:
             self._make_room()
         if self._waiters:
             self._wake()
+
+    def extend(self, updates: Sequence[SessionUpdate]) -> None:
+        """Add several updates."""
+        for update in updates:
+            self.push(update)
 
     def close(self) -> None:
         """Say that no update follows; what is there can still be taken."""

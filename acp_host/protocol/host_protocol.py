@@ -37,6 +37,7 @@ from acp_host.protocol.refusals import refusal
 from acp_host.quirks import QUIRKS, Quirk
 from acp_host.wire._model import UNSET, Model, Unknown, evolve
 from acp_host.wire.capabilities import ClientCapabilities
+from acp_host.wire.chunk_runs import ChunkReader, ChunkRun
 from acp_host.wire.codec import Unreadable, read_exact
 from acp_host.wire.converters import check, decoder, structure_tolerant, unstructure
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
@@ -78,9 +79,11 @@ class HostProtocol:
         self._offer = offer or ClientCapabilities()
         self._client_info = client_info
         self._quirks = quirks
+        self._chunks = ChunkReader()
         self._peer = Peer(
             serves=serves if callable(serves) else frozenset(serves).__contains__,
-            shortcut=self._read_update,
+            read_run=self._chunks.read,
+            shortcut=self._take_update,
             translate=self._translate,
             max_message_size=max_message_size,
         )
@@ -130,6 +133,16 @@ class HostProtocol:
 
     def events(self) -> list[HostEvent]:
         """Return what happened since the last call, in order."""
+        events: list[HostEvent] = []
+        for event in self._peer.events():
+            if event.__class__ is ChunkRun:
+                events += event.notifications()
+            else:
+                events.append(event)
+        return events
+
+    def events_in_runs(self) -> list[HostEvent | ChunkRun]:
+        """Do what :meth:`events` does, and leave neighbouring chunks of a message together; for who takes them so."""
         return self._peer.events()
 
     # --- out --------------------------------------------------------------------------------------------------------
@@ -195,6 +208,12 @@ class HostProtocol:
         return self._peer.send_request(method, _to_wire(params, entry and entry.params_type, method))
 
     # --- from JSON to wire types ------------------------------------------------------------------------------------
+
+    def _take_update(self, message: dict[str, Any], line: bytes) -> SessionNotification | None:
+        notification = self._read_update(message)
+        if notification is not None:
+            self._chunks.learn(line, notification)
+        return notification
 
     def _read_update(self, message: dict[str, Any]) -> SessionNotification | None:
         """Read an update that is exactly as the schema has it; this is the hot path of the library."""

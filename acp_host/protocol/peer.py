@@ -17,7 +17,7 @@ What is promised, whatever arrives:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence, Sized
 from typing import Any
 
 import orjson
@@ -59,8 +59,11 @@ class Peer:
 
     Args:
         serves: tells whether somebody will answer requests of a method; the others are answered -32601 at once.
-        shortcut: looks at each message first and returns the event for it, or ``None`` to let the rules of JSON-RPC
-            apply. For the one kind of message that comes by the ten thousand; it must not raise.
+        read_run: looks at the lines first, from a place on, and returns one event for as many of them as its length
+            says, or ``None`` to let the first one be decoded. For the one kind of message that comes by the ten
+            thousand, as is ``shortcut``; neither may raise.
+        shortcut: looks at each message that was decoded, and at its line, and returns the event for it, or ``None`` to
+            let the rules of JSON-RPC apply.
         translate: takes each other event and returns what to queue in its place, or ``None`` for nothing. It is called
             at once: what it answers is answered before the next message is looked at.
         max_message_size: longest message that is read, in bytes; a longer one is skipped with a diagnostic.
@@ -70,11 +73,13 @@ class Peer:
         self,
         *,
         serves: Callable[[str], bool] = lambda _: True,
-        shortcut: Callable[[dict[str, Any]], Any] = lambda _: None,
+        read_run: Callable[[Sequence[bytes | Oversized], int], Sized | None] = lambda _lines, _start: None,
+        shortcut: Callable[[dict[str, Any], bytes], Any] = lambda _message, _line: None,
         translate: Callable[[PeerEvent], Any] = lambda event: event,
         max_message_size: int = MAX_MESSAGE_SIZE,
     ) -> None:
         self._serves = serves
+        self._read_run = read_run
         self._shortcut = shortcut
         self._translate = translate
         self._framer = LineFramer(max_message_size)
@@ -92,9 +97,16 @@ class Peer:
         """Take bytes from the other side, split anywhere. After the end of the stream this does nothing."""
         if self._ended is not None:
             return
-        append, shortcut = self._events.append, self._shortcut
-        line: Any
-        for line in self._framer.feed(data):
+        append, read_run, shortcut = self._events.append, self._read_run, self._shortcut
+        lines, index = self._framer.feed(data), 0
+        while index < len(lines):
+            run = read_run(lines, index)
+            if run is not None:
+                append(run)
+                index += len(run)
+                continue
+            line: Any = lines[index]
+            index += 1
             try:
                 message = orjson.loads(line)
             except ValueError:
@@ -102,7 +114,7 @@ class Peer:
             if message.__class__ is not dict:
                 self._receive_odd_line(line)
                 continue
-            event = shortcut(message)
+            event = shortcut(message, line)
             if event is not None:
                 append(event)
             elif message.get("id").__class__ is float:

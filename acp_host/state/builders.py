@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from acp_host.state.entries import BlockPart, MessageEntry, MessagePart, Speaker, TextPart, ToolCallEntry
@@ -37,12 +37,16 @@ class PartsBuilder:
             and (content.annotations is UNSET or not content.annotations)
             and (content.meta is UNSET or not content.meta)
         ):
-            if self._text is None:
-                self._text = TextBuilder()
-            self._text.append(content.text)
+            self.extend((content.text,))
         else:
             self._parts = (*self.freeze(), BlockPart(block=content))
             self._text = None
+
+    def extend(self, texts: Sequence[str]) -> None:
+        """Add pieces of text."""
+        if self._text is None:
+            self._text = TextBuilder()
+        self._text.extend(texts)
 
     def freeze(self) -> tuple[MessagePart, ...]:
         """Return the parts so far."""

@@ -82,6 +82,7 @@ class Conversation:
         """Return the method for each class of event that concerns the transcript."""
         return {
             events.MessageChunk: self._message_chunk,
+            events.TextStreamed: self._text_streamed,
             events.ToolCallReported: self._tool_call,
             events.CompactionReported: self._compaction,
             events.CompactionSummaryAdded: self._compaction_summary,
@@ -122,22 +123,33 @@ class Conversation:
     # --- messages ---------------------------------------------------------------------------------------------------
 
     def _message_chunk(self, event: events.MessageChunk) -> None:
-        self.add_chunk(event.speaker, event.content, event.message_id)
-
-    def add_chunk(self, speaker: Speaker, content: ContentBlock, message_id: str | None) -> None:
-        """Fold a :class:`~acp_host.state.events.MessageChunk` that need not be made: they come by the ten thousand."""
-        message = self._message
-        if (
-            message is None
-            or message.speaker is not speaker
-            or (message_id is not None and message.message_id != message_id)
-        ):
-            if speaker is Speaker.USER and self._is_echo(content, message_id):
+        message = self._continued(event)
+        if message is None:
+            if event.speaker is Speaker.USER and self._is_echo(event.content, event.message_id):
                 return
-            message = self._begin_message(speaker, content, message_id)
+            message = self._begin_message(event.speaker, event.content, event.message_id)
             if message is None:
                 return
-        message.parts.add(content)
+        message.parts.add(event.content)
+        self._note_message(message)
+
+    def _text_streamed(self, event: events.TextStreamed) -> None:
+        for number, text in enumerate(event.texts):
+            message = self._continued(event)
+            if message is not None:
+                message.parts.extend(event.texts[number:])
+                self._note_message(message)
+                return
+            self._message_chunk(events.MessageChunk(event.speaker, TextContent(text), event.message_id))
+
+    def _continued(self, event: events.MessageChunk | events.TextStreamed) -> MessageBuilder | None:
+        """Return the message that is being written, if this is more of it."""
+        message = self._message
+        if message is None or message.speaker is not event.speaker:
+            return None
+        return message if event.message_id is None or event.message_id == message.message_id else None
+
+    def _note_message(self, message: MessageBuilder) -> None:
         if message is not self._noted:
             self._noted = message
             self.store.touch(message.position)

@@ -7,7 +7,7 @@ cleared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from acp_host.state.entries import Speaker
@@ -64,6 +64,15 @@ class MessageChunk:
 
     speaker: Speaker
     content: ContentBlock
+    message_id: str | None = None
+
+
+@model
+class TextStreamed:
+    """Several pieces of a message or a thought that are text and nothing else: as many :class:`MessageChunk` events."""
+
+    speaker: Speaker
+    texts: Sequence[str]
     message_id: str | None = None
 
 
@@ -350,6 +359,7 @@ class HealthChanged:
 
 SessionEvent: TypeAlias = (
     MessageChunk
+    | TextStreamed
     | ToolCallReported
     | PlanReplaced
     | PlanRemoved

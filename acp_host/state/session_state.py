@@ -14,7 +14,6 @@ from acp_host.state import events
 from acp_host.state.activity import Activity
 from acp_host.state.clock import Scheduler
 from acp_host.state.conversation import Conversation
-from acp_host.state.entries import Speaker
 from acp_host.state.json_form import to_json
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_entries import NoticesSnapshot
@@ -48,6 +47,7 @@ _TITLE_LENGTH = 60
 _NO_REMINDERS, _NO_NOTICES = RemindersSnapshot(), NoticesSnapshot()
 _SIGNS_OF_WORK = (
     events.MessageChunk,
+    events.TextStreamed,
     events.PlanReplaced,
     events.CompactionReported,
     events.CompactionSummaryAdded,
@@ -99,8 +99,6 @@ class SessionState(Observable[SessionSnapshot]):
         self._activity = Activity(scheduler, self._update_turn)
         self._health = Health()
         self._packing = False
-        self.add_chunk: Callable[[Speaker, ContentBlock, str | None], None] = self._add_chunk_between_turns
-        """Folds a :class:`~acp_host.state.events.MessageChunk` given by its attributes."""
         self._reminders: RemindersPanel | None = None
         self._notices: NoticeCenter | None = None
         in_turn: dict[type, Callable[[Any], None]] = {
@@ -376,11 +374,6 @@ class SessionState(Observable[SessionSnapshot]):
         if asked:
             self._activity.stop()
         self._reducers = self._reducers_in_turn if asked else self._reducers_between_turns
-        self.add_chunk = self._conversation.add_chunk if asked else self._add_chunk_between_turns
-
-    def _add_chunk_between_turns(self, speaker: Speaker, content: ContentBlock, message_id: str | None) -> None:
-        self._conversation.add_chunk(speaker, content, message_id)
-        self._activity.heard()
 
     def _as_sign(self, reducer: Callable[[Any], None]) -> Callable[[Any], None]:
         def fold(event: Any) -> None:

@@ -6,6 +6,8 @@ last one grows. So a reader that has seen a text before needs no more than its t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from acp_host.wire.text import join_text
 
 __all__ = ["SEGMENT", "TextBuilder"]
@@ -33,6 +35,13 @@ class TextBuilder:
         """Add a piece of any length."""
         self._open.append(piece)
         self._open_size += len(piece)
+        if self._open_size >= SEGMENT:
+            self._close_full_segments()
+
+    def extend(self, pieces: Sequence[str]) -> None:
+        """Add several pieces, none of which ends in half a character."""
+        self._open += pieces
+        self._open_size += sum(map(len, pieces))
         if self._open_size >= SEGMENT:
             self._close_full_segments()
 

@@ -16,6 +16,7 @@ from acp_host.state import events
 from acp_host.state.entries import Speaker
 from acp_host.translate.reminders import REMINDER_UPDATES
 from acp_host.wire._model import UNSET, Unset
+from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.commands import AvailableCommandsUpdate
 from acp_host.wire.compaction import CompactionSummaryChunk, CompactionUpdate
 from acp_host.wire.config_options import ConfigOptionUpdate, CurrentModeUpdate
@@ -40,7 +41,7 @@ from acp_host.wire.updates import (
 )
 from acp_host.wire.usage import UsageUpdate
 
-__all__ = ["PLAIN", "SPEAKERS", "opened", "translate"]
+__all__ = ["PLAIN", "opened", "translate", "translate_run"]
 
 
 _USER, _ASSISTANT, _THOUGHT = Speaker.USER, Speaker.ASSISTANT, Speaker.THOUGHT
@@ -50,6 +51,12 @@ def translate(update: SessionUpdate) -> events.SessionEvent | None:
     """Return the event that an update stands for, or ``None`` where it is no event of the conversation."""
     translator = _TRANSLATORS.get(update.__class__)
     return None if translator is None else translator(update)
+
+
+def translate_run(run: ChunkRun) -> events.TextStreamed:
+    """Return the event that stands for all chunks of a run."""
+    speaker = _ASSISTANT if run.kind is AgentMessageChunk else _THOUGHT
+    return events.TextStreamed(speaker, run.texts, run.message_id or None)
 
 
 def opened(
@@ -200,7 +207,3 @@ _TRANSLATORS: dict[type, Callable[[Any], events.SessionEvent | None]] = {
 
 PLAIN = frozenset(_TRANSLATORS) - {UserMessageChunk, UnknownSessionUpdate}
 """The kinds of update that, without ``_meta``, can be about nothing but the conversation."""
-
-SPEAKERS: Mapping[type, Speaker] = {AgentMessageChunk: _ASSISTANT, AgentThoughtChunk: _THOUGHT}
-"""Whose words the kinds of chunk are that come by the ten thousand; for
-:meth:`~acp_host.state.session_state.SessionState.add_chunk`."""

@@ -326,7 +326,7 @@ def test_what_the_other_side_writes_is_never_kept_or_sent_back_at_length() -> No
 
 
 def test_a_shortcut_is_asked_first() -> None:
-    def shortcut(message: dict[str, Any]) -> Any:
+    def shortcut(message: dict[str, Any], line: bytes) -> Any:
         return "quick" if message.get("method") == "quick" else None
 
     peer = Peer(shortcut=shortcut)

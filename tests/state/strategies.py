@@ -74,6 +74,13 @@ CHUNKS = st.builds(events.MessageChunk, st.sampled_from(list(Speaker)), BLOCKS, 
 ASSISTANT_TEXT = st.builds(
     events.MessageChunk, st.just(Speaker.ASSISTANT), WORDS.map(TextContent), st.none() | st.sampled_from(["i", "j"])
 )
+STREAMED = st.builds(
+    events.TextStreamed,
+    st.sampled_from(list(Speaker)),
+    # Half a character does not come in a run: what has one is read on its own.
+    st.lists(WORDS.filter(lambda word: word.isprintable() or word == "\n"), min_size=1, max_size=4),
+    st.none() | IDS,
+)
 UNKNOWN = st.builds(
     events.UnknownReported, IDS, st.just({"sessionUpdate": "x", "n": 1}), st.none() | st.just("unreadable")
 )
@@ -95,6 +102,7 @@ SETS = st.one_of(
 KNOWN_EVENTS = st.one_of(
     CHUNKS,
     ASSISTANT_TEXT,
+    STREAMED,
     st.builds(events.ToolCallReported, CALLS, st.just(True)),
     st.builds(events.ToolCallReported, CALL_UPDATES, st.just(False)),
     st.builds(

@@ -13,6 +13,7 @@ from acp_host.state import events
 from acp_host.state.json_form import to_json
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.observable import ChangeSet
+from acp_host.wire.content import TextContent
 from tests.state.session_events import Folding
 from tests.state.strategies import BATCHES, EVENTS, KNOWN_EVENTS, UNKNOWN
 
@@ -49,6 +50,17 @@ def test_folding_in_pieces_is_folding_in_one_go(steps, memory):
         if look in ("snapshot", "both"):
             pieces.snapshot  # noqa: B018 -- looking is what this is about
     assert form(pieces.snapshot) == form(whole.snapshot)
+
+
+@given(st.lists(EVENTS, max_size=20))
+def test_a_run_of_chunks_is_each_of_its_chunks(folded):
+    chunks: list[Any] = []
+    for event in folded:
+        if isinstance(event, events.TextStreamed):
+            chunks += [events.MessageChunk(event.speaker, TextContent(text), event.message_id) for text in event.texts]
+        else:
+            chunks.append(event)
+    assert form(Folding(*folded).snapshot) == form(Folding(*chunks).snapshot)
 
 
 @given(st.lists(EVENTS, max_size=30))
@@ -153,6 +165,8 @@ def test_nothing_that_the_agent_says_is_lost_or_doubled(folded):
     for event in live:
         if isinstance(event, events.MessageChunk) and event.speaker != "user":
             said.update(getattr(event.content, "text", ""))
+        if isinstance(event, events.TextStreamed) and event.speaker != "user":
+            said.update("".join(event.texts))
     for cut in "\ud83d\ude00😀":  # the halves of a character become one
         del shown[cut], said[cut]
     assert shown == said

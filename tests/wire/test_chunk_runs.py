@@ -1,0 +1,161 @@
+"""Runs of chunks: read by a template, they are what they would be read one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_host.protocol.host_protocol import HostProtocol
+from acp_host.wire._model import UNSET
+from acp_host.wire.chunk_runs import ChunkRun
+from acp_host.wire.updates import AgentMessageChunk, AgentThoughtChunk, SessionNotification
+from tests.protocol.hosts import agreed
+
+MESSAGE, THOUGHT = "agent_message_chunk", "agent_thought_chunk"
+
+
+def chunk(text: Any, kind: str = MESSAGE, session: str = "s", **members: Any) -> dict[str, Any]:
+    update = {"sessionUpdate": kind, **members, "content": {"type": "text", "text": text}}
+    return {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}}
+
+
+def compact(message: Any) -> bytes:
+    return orjson.dumps(message) + b"\n"
+
+
+def spaced(message: Any) -> bytes:
+    return json.dumps(message).encode() + b"\n"
+
+
+def sorted_and_padded(message: Any) -> bytes:
+    return json.dumps(message, sort_keys=True, separators=(" ,\t", " : ")).encode() + b" \r\n"
+
+
+def received(stream: bytes) -> list[Any]:
+    """Return what a host takes from a stream, in runs."""
+    protocol = agreed()
+    protocol.receive_data(stream)
+    return protocol.events_in_runs()
+
+
+def one_by_one(stream: bytes) -> list[Any]:
+    """Return what comes of each line where there are no lines before it."""
+    events: list[Any] = []
+    for line in stream.splitlines(keepends=True):
+        protocol = agreed()
+        protocol.receive_data(line)
+        events += protocol.events()
+    return events
+
+
+def in_one_go(stream: bytes) -> list[Any]:
+    protocol = agreed()
+    protocol.receive_data(stream)
+    return protocol.events()
+
+
+@pytest.mark.parametrize("write", [compact, spaced, sorted_and_padded])
+@pytest.mark.parametrize("kind, cls", [(MESSAGE, AgentMessageChunk), (THOUGHT, AgentThoughtChunk)])
+@pytest.mark.parametrize("members, message_id", [({}, UNSET), ({"messageId": "m"}, "m"), ({"messageId": None}, None)])
+def test_the_third_and_what_follows_is_a_run(
+    write: Callable[[Any], bytes], kind: str, cls: Any, members: dict[str, Any], message_id: Any
+) -> None:
+    stream = b"".join(write(chunk(text, kind, **members)) for text in ("a", "b", "c", "", 'd "\\ \n é😀'))
+    first, second, run = received(stream)
+    assert isinstance(first, SessionNotification)
+    assert isinstance(second, SessionNotification)
+    assert run == ChunkRun("s", cls, message_id, ["c", "", 'd "\\ \n é😀'])
+    assert in_one_go(stream) == one_by_one(stream)
+
+
+def test_a_run_goes_on_in_the_next_piece() -> None:
+    protocol = agreed()
+    protocol.receive_data(compact(chunk("a")) + compact(chunk("b")))
+    protocol.events()
+    for text in "cd":
+        protocol.receive_data(compact(chunk(text)))
+        assert protocol.events_in_runs() == [ChunkRun("s", AgentMessageChunk, UNSET, [text])]
+
+
+A = compact(chunk("a"))
+ODD = {
+    "half a character": A.replace(b'"a"', rb'"\ud83d"'),
+    "invalid UTF-8": A.replace(b'"a"', b'"\xff"'),
+    "a raw control character": A.replace(b'"a"', b'"\x01"'),
+    "no string": A.replace(b'"a"', b"5"),
+    "null": A.replace(b'"a"', b"null"),
+    "nothing": A.replace(b'"a"', b""),
+    "a further member": A.replace(b'"a"', b'"a","more":"b"'),
+    "a member twice": A.replace(b'"a"', b'"a","text":"b"'),
+    "the end of the object": A.replace(b'"a"', b'"a"},"_meta":{"b":"c"'),
+    "cut off": A[:-8] + b"\n",
+    "no quote at the end": A.replace(b'"a"', b'"a'),
+    "an escaped quote at the end": A.replace(b'"a"', rb'"a\"'),
+    "another session": compact(chunk("a", session="t")),
+    "another kind": compact(chunk("a", THOUGHT)),
+    "another message": compact(chunk("a", messageId="m")),
+    "a byte order mark": b"\xef\xbb\xbf" + A,
+    "white space around the text": A.replace(b'"a"', b' "a"\t'),
+    "not versioned": A.replace(b'"jsonrpc":"2.0",', b""),
+    "a request": A.replace(b'"jsonrpc"', b'"id":1,"jsonrpc"'),
+    "no message": b"log line\n",
+    "only its beginning": A[: A.index(b'"a"')] + b"\n",
+    "only its end": A[A.index(b'"a"') + 3 :],
+}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD.keys())
+def test_lines_that_do_not_fit_are_read_as_ever(odd: bytes) -> None:
+    stream = A * 3 + odd + A * 2
+    assert list(map(repr, in_one_go(stream))) == list(map(repr, one_by_one(stream)))
+
+
+LURES = {
+    "the first of two texts": b'"text":"a","text":"b"',
+    "the second of two texts": b'"type":"text","text":"a"',
+    "a text elsewhere": b'"text":"a"},"extra":{"text":"b"',
+    "a text in the metadata": b'"text":"a"},"_meta":{"text":"b"',
+    "a text in a text": rb'"text":"\"text\":\"a\""',
+}
+
+
+@pytest.mark.parametrize("lure", LURES.values(), ids=LURES.keys())
+def test_a_template_is_not_made_of_the_wrong_text(lure: bytes) -> None:
+    stream = b"".join(A.replace(b'"text":"a"', lure.replace(b"a", letter)) for letter in (b"a", b"c", b"a", b"d", b"e"))
+    assert in_one_go(stream) == one_by_one(stream)
+
+
+def test_long_lines_and_other_content_are_not_learned_from() -> None:
+    image = compact(chunk("a")).replace(b'"type":"text","text"', b'"type":"image","data":"","mimeType":"m","text"')
+    long = compact(chunk("x" * 5_000))
+    for stream in (image * 4, long * 4):
+        assert all(isinstance(event, SessionNotification) for event in received(stream))
+
+
+STREAMS = st.lists(
+    st.builds(
+        lambda write, *arguments: write(chunk(*arguments)),
+        st.sampled_from([compact, spaced]),
+        st.text(max_size=3) | st.sampled_from(['"text":"', "\\", "{}", 5, None]),
+        st.sampled_from([MESSAGE, THOUGHT, "user_message_chunk", "weather"]),
+        st.sampled_from(["s", "s", "t"]),
+    ),
+    max_size=30,
+).map(b"".join)
+
+
+@given(STREAMS, st.data())
+def test_what_comes_out_does_not_depend_on_templates_or_on_pieces(stream: bytes, data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(stream)))
+    protocol: HostProtocol = agreed()
+    events: list[Any] = []
+    for piece in (stream[:place], stream[place:]):
+        protocol.receive_data(piece)
+        events += protocol.events()
+    assert list(map(repr, events)) == list(map(repr, one_by_one(stream)))
