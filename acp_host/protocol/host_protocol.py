@@ -212,7 +212,7 @@ class HostProtocol:
     def _take_update(self, message: dict[str, Any], line: bytes) -> SessionNotification | None:
         notification = self._read_update(message)
         if notification is not None:
-            self._chunks.learn(line, notification)
+            self._chunks.learn(line, notification.session_id, notification.update)
         return notification
 
     def _read_update(self, message: dict[str, Any]) -> SessionNotification | None:

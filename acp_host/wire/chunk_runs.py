@@ -19,11 +19,11 @@ from typing import Any
 
 import orjson
 
-from acp_host.wire._model import Unset, model
+from acp_host.wire._model import NO_EXTRA, UNSET, Unset, model
 from acp_host.wire.content import TextContent
 from acp_host.wire.framing import Oversized
 from acp_host.wire.ids import MessageId, SessionId
-from acp_host.wire.updates import AgentMessageChunk, AgentThoughtChunk, SessionNotification
+from acp_host.wire.updates import AgentMessageChunk, AgentThoughtChunk, SessionNotification, SessionUpdate
 
 __all__ = ["ChunkReader", "ChunkRun"]
 
@@ -67,28 +67,40 @@ class ChunkReader:
 
     def __init__(self) -> None:
         self._template: _Template | None = None
-        self._last: tuple[bytes, bytes, str] | None = None
+        self._last: tuple[bytes, bytes, bytes] | None = None
 
     def read(self, lines: Sequence[bytes | Oversized], start: int) -> ChunkRun | None:
         """Return the run that begins with ``lines[start]``; ``None`` if that is no chunk that fits the template."""
         return None if self._template is None else self._template.read(lines, start)
 
-    def learn(self, line: bytes, notification: SessionNotification) -> None:
-        """Take a line that had to be decoded whole; if the last one differs from it in its text, make a template."""
-        update: Any = notification.update
-        if update.__class__ not in (AgentMessageChunk, AgentThoughtChunk) or len(line) > _LONGEST:
+    def learn(self, line: bytes, session_id: SessionId, update: SessionUpdate) -> None:
+        """Take a line that had to be decoded whole; if it differs from the last one in its text, make a template.
+
+        Args:
+            line: as it came.
+            session_id: what was in it.
+            update: likewise; there was nothing else in its parameters.
+        """
+        if not isinstance(update, AgentMessageChunk | AgentThoughtChunk) or len(line) > _LONGEST:
             return
-        found = _TEXT.search(line)
         last, self._last = self._last, None
-        if found is None:
+        found = _TEXT.search(line)
+        if found is None or not _is_plain(update, orjson.loads(found[1])):
             return
-        head, tail, text = line[: found.start(1)], line[found.end(1) :], orjson.loads(found[1])
-        run = ChunkRun(notification.session_id, update.__class__, update.message_id, [text])
-        if run.notifications() != [notification]:
-            return  # there is more in it, or the text was not the one
-        self._last = head, tail, text
-        if last is not None and last[:2] == (head, tail) and last[2] != text:
-            self._template = _Template(head, tail, run.session_id, run.kind, run.message_id)
+        head, text, tail = self._last = line[: found.start(1)], found[1], line[found.end(1) :]
+        if last is not None and last[0] == head and last[1] != text and last[2] == tail:
+            self._template = _Template(head, tail, session_id, update.__class__, update.message_id)
+
+
+def _is_plain(update: Any, text: str) -> bool:
+    """Tell whether a chunk is this text and nothing else."""
+    content = update.content
+    return (
+        content.__class__ is TextContent
+        and content.text == text
+        and content.annotations is content.meta is update.meta is UNSET
+        and content.extra is update.extra is NO_EXTRA
+    )
 
 
 @model
