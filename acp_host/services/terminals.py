@@ -176,14 +176,13 @@ class TerminalService:
             await asyncio.wait(self._tasks)
 
     async def kill_all(self, session_id: SessionId) -> None:
-        """End the running commands of the session and keep their output, as ``terminal/kill`` does for one.
+        """End the commands of the session, with what they left in the background, and keep their output.
 
         For a host that cancels a turn: some agents then neither kill nor release what they started.
         """
         session = self._sessions.get(session_id)
         if session is not None:
-            running = [terminal for terminal in session.terminals.values() if terminal.exit_status is None]
-            await self._finish(*(terminal.end() for terminal in running))
+            await self._finish(*(terminal.end() for terminal in session.terminals.values()))
 
     def terminals(self, session_id: SessionId) -> tuple[TerminalProcess, ...]:
         """Return the terminals of the session that are not released, the oldest first."""

@@ -75,20 +75,20 @@ class SessionGroup:
     def _signal(self, number: int, members: Set[Process], first: bool) -> bool:
         """Signal the group as one, so that none of it can slip away by forking, then those outside one by one.
 
-        No members at all means that nobody could look for them: then the group is signalled on trust.
+        The group is also signalled where none of the members is in it: nobody may have been able to look for them, and
+        a process that forks again and again is gone before its turn comes, while its child is in the group.
         """
         inside = {member for member in members if _ask(os.getpgid, member.pid) == self._pid}
-        alone = members
-        unseen = not members and not self._recycled()
-        if first and self._pid is not None and (inside or unseen):
+        alone, sent = members, bool(members)
+        if first and self._pid is not None and (inside or not self._recycled()):
             # EPERM: some of it changed user, or (macOS) all of it are zombies; then each is tried by itself.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._pid, number)
-                alone = members - inside
+                alone, sent = members - inside, True
         for member in alone:
             with contextlib.suppress(psutil.Error, OSError):
                 member.send_signal(number)
-        return True
+        return sent
 
     def _recycled(self) -> bool:
         """Tell whether the leader's id names another process by now, and with it perhaps another session."""

@@ -168,13 +168,16 @@ class ProcessTree:
             return True
 
     def _send(self, send: Callable[[Set[Process], bool], bool]) -> bool:
+        if self._foreign():
+            return False
         done: set[Process] = set()
         sent = False
-        for _ in range(_ROUNDS):
+        for number in range(_ROUNDS):
             fresh = self._find() - done
-            if not fresh and (done or sent or not self._blind):
+            if not fresh and number:
                 break
-            sent = send(fresh, not done) or sent
+            # Once even if none is found: one that forks again and again is never there when it is looked at.
+            sent = send(fresh, not number) or sent
             done |= fresh
         return sent
 
