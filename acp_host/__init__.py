@@ -58,11 +58,17 @@ if TYPE_CHECKING:
     from acp_host.reminders.model import Reminder
     from acp_host.reminders.policy import ReminderPolicy
     from acp_host.reminders.receipt import ReminderReceipt
+    from acp_host.services.audit import AuditRecord, AuditTrail
     from acp_host.services.elicitation import ElicitationHandlers
     from acp_host.services.elicitation_queue import ElicitationQueue
     from acp_host.services.files import FileService
     from acp_host.services.form_reader import read_form
-    from acp_host.services.permissions import PermissionPolicy
+    from acp_host.services.permission_memory import RememberedDecisions
+    from acp_host.services.permission_options import PermissionDecision
+    from acp_host.services.permission_queue import PendingPermission, PermissionQueue
+    from acp_host.services.permission_requests import HostPermissionRequest
+    from acp_host.services.permission_rules import PermissionRule
+    from acp_host.services.permissions import PermissionPolicy, Permissions
     from acp_host.services.terminals import TerminalService
     from acp_host.state.deltas import DeltaMaker
     from acp_host.state.entries import (
@@ -100,6 +106,8 @@ __all__ = [
     "AcpError",
     "AgentLogin",
     "Agreement",
+    "AuditRecord",
+    "AuditTrail",
     "AuthRequired",
     "Authentication",
     "AuthenticationSnapshot",
@@ -121,6 +129,7 @@ __all__ = [
     "EnvVarLogin",
     "FileService",
     "HostConnection",
+    "HostPermissionRequest",
     "HostProtocol",
     "InternalError",
     "InvalidInput",
@@ -148,9 +157,15 @@ __all__ = [
     "OutcomeUnknown",
     "ParseError",
     "PeerError",
+    "PendingPermission",
+    "PermissionDecision",
     "PermissionPolicy",
+    "PermissionQueue",
+    "PermissionRule",
+    "Permissions",
     "Quirk",
     "QuirkKind",
+    "RememberedDecisions",
     "Reminder",
     "ReminderEntry",
     "ReminderInvalid",
@@ -223,7 +238,19 @@ _HOMES = {
     "acp_host.services.elicitation_queue": ("ElicitationQueue",),
     "acp_host.services.files": ("FileService",),
     "acp_host.services.form_reader": ("read_form",),
-    "acp_host.services.permissions": ("PermissionPolicy",),
+    "acp_host.services.audit": (
+        "AuditRecord",
+        "AuditTrail",
+    ),
+    "acp_host.services.permission_memory": ("RememberedDecisions",),
+    "acp_host.services.permission_options": ("PermissionDecision",),
+    "acp_host.services.permission_queue": (
+        "PendingPermission",
+        "PermissionQueue",
+    ),
+    "acp_host.services.permission_requests": ("HostPermissionRequest",),
+    "acp_host.services.permission_rules": ("PermissionRule",),
+    "acp_host.services.permissions": ("PermissionPolicy", "Permissions"),
     "acp_host.services.terminals": ("TerminalService",),
     "acp_host.state.notice_entries": ("Notice", "NoticesSnapshot", "NoticeState"),
     "acp_host.state.notice_preferences": ("NoticePreferences", "SeverityPreferences"),

@@ -61,6 +61,8 @@ class DiagnosticKind(StrEnum):
     """A well-formed message that breaks a rule of the protocol, e.g. an update for an unknown session."""
     HANDLER_FAILED = "handler_failed"
     """A handler or observer of the application raised."""
+    PERMISSION = "permission"
+    """A decision about a permission could not be remembered or used, or the agent did not take it."""
     TRANSPORT = "transport"
     """The transport had to do something out of the ordinary, e.g. kill a process that did not end."""
 

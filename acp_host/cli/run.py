@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from acp_host.cli.answers import TerminalAsker, TerminalLines, by_policy
@@ -21,8 +22,9 @@ from acp_host.host.connect import connect
 from acp_host.host.outcome import TurnResult
 from acp_host.host.session import Session
 from acp_host.host.turn import Turn
+from acp_host.services.audit import AuditRecord, AuditTrail, DecidedBy
 from acp_host.services.elicitation import ElicitationHandlers
-from acp_host.services.permissions import PermissionHandler, PermissionPolicy
+from acp_host.services.permissions import PermissionPolicy, Permissions
 
 __all__ = ["add_parser"]
 
@@ -64,9 +66,9 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument(
         "--permissions",
-        choices=("reject", "allow-once", "ask"),
         default="reject",
-        help="how the agent's requests for permission are answered (default: reject)",
+        metavar="HOW",
+        help="what the agent may do: reject, allow-once, ask, read-only, or a file with a policy (default: reject)",
     )
     parser.add_argument("--forms", action="store_true", help="let the agent ask you with forms and for visits to pages")
     parser.add_argument("--read-files", action="store_true", help="let the agent read files below the directory")
@@ -91,8 +93,11 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     terminals = ShownTerminals(printer) if options.terminals else None
     lines = TerminalLines()
     forms = TerminalForms(printer, lines)
+    audit = AuditTrail()
+    audit.on_record(_shows_decisions(printer))
     connection = connect(
         argv,
+        audit=audit,
         files=files if options.read_files or options.write_files else None,
         terminals=terminals,
         permissions=_permissions(options.permissions, view, lines),
@@ -151,7 +156,7 @@ def _agent_and_prompt(options: argparse.Namespace) -> tuple[list[str], str]:
     if not os.path.isdir(options.cwd):
         raise InvalidInput(f"--cwd {options.cwd} is not a directory")
     for asks, option in ((options.permissions == "ask", "--permissions ask"), (options.forms, "--forms")):
-        if asks and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if asks and not _at_a_terminal():
             raise InvalidInput(f"{option} needs a terminal on stdin and stderr, to ask there")
     text = sys.stdin.read() if prompt == ["-"] else " ".join(prompt)
     if not text.strip():
@@ -166,8 +171,37 @@ def _split(arguments: list[str]) -> tuple[list[str], bool, list[str]]:
     return arguments[:position], position < len(arguments), arguments[position + 1 :]
 
 
-def _permissions(choice: str, view: TurnView, lines: TerminalLines) -> PermissionHandler:
+def _permissions(choice: str, view: TurnView, lines: TerminalLines) -> Permissions:
+    """Return how permissions are decided; granting --write-files or --terminals is consent, unless there are rules.
+
+    Raises:
+        InvalidInput: the choice is no word and no file with a policy.
+    """
     if choice == "ask":
-        return TerminalAsker(view, lines)
-    policy = PermissionPolicy.allow_once() if choice == "allow-once" else PermissionPolicy.reject()
-    return by_policy(policy, view, f"--permissions {choice}")
+        return Permissions(ask=TerminalAsker(view, lines), direct=False)
+    if choice in ("allow-once", "reject"):
+        policy = PermissionPolicy.allow_once() if choice == "allow-once" else PermissionPolicy.reject()
+        return Permissions(ask=by_policy(policy, view, f"--permissions {choice}"), direct=False)
+    try:
+        policy = PermissionPolicy.read_only() if choice == "read-only" else PermissionPolicy.load(choice)
+    except OSError as error:
+        words = "reject, allow-once, ask, read-only"
+        raise InvalidInput(
+            f"--permissions takes {words}, or a file with a policy; {choice}: {error.strerror}"
+        ) from None
+    return Permissions(policy=policy, ask=TerminalAsker(view, lines) if _at_a_terminal() else None)
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _shows_decisions(printer: Printer) -> Callable[[AuditRecord], None]:
+    """Return what prints the decisions that a policy makes by itself; others are printed where they are made."""
+
+    def show(record: AuditRecord) -> None:
+        if record.decided_by in (DecidedBy.POLICY, DecidedBy.APPROVAL):
+            by = f", by the rule {record.rule!r}" if record.rule else f", by {record.decided_by}: {record.detail}"
+            printer.line("decision", plain(f"{record.decision}: {record.subject}", "bold"), plain(by))
+
+    return show

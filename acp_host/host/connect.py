@@ -21,11 +21,12 @@ from acp_host.host.login_methods import TerminalLogin
 from acp_host.host.services import ServiceSet
 from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.quirks import QUIRKS, Quirk
+from acp_host.services.audit import AuditTrail
 from acp_host.services.elicitation import ElicitationHandler, ElicitationHandlers
 from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.files import FileService
 from acp_host.services.login_terminal import run_in_this_terminal
-from acp_host.services.permissions import PermissionHandler, PermissionPolicy
+from acp_host.services.permissions import PermissionHandler, PermissionPolicy, Permissions
 from acp_host.services.terminals import TerminalService
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_preferences import NoticePreferences
@@ -77,8 +78,12 @@ class connect:
             :mod:`acp_host.sandbox`; only for a command.
         files: serve the session's files: ``True``, or a :class:`~acp_host.services.files.FileService`.
         terminals: run commands for the agent: ``True``, or a :class:`~acp_host.services.terminals.TerminalService`.
-        permissions: answers permission requests: a :class:`~acp_host.services.permissions.PermissionPolicy` or a
-            (coroutine) function; ``None`` rejects them all.
+        permissions: decides what the agent may do: a :class:`~acp_host.services.permissions.PermissionPolicy`, a
+            :class:`~acp_host.services.permission_queue.PermissionQueue`, a (coroutine) function, or
+            :class:`~acp_host.services.permissions.Permissions`. Each also decides about the files that the agent
+            writes and the commands that it runs through the host. ``None`` rejects all that the agent asks permission
+            for, and takes ``files=`` and ``terminals=`` for consent.
+        audit: takes a record of everything that the agent was allowed or refused; ``None``: a trail in memory.
         elicitation: answers ``elicitation/create``: an
             :class:`~acp_host.services.elicitation_queue.ElicitationQueue` for forms and web pages, a (coroutine)
             function that shows forms, or :class:`~acp_host.services.elicitation.ElicitationHandlers` for each;
@@ -124,7 +129,8 @@ class connect:
         launcher: Launcher | None = None,
         files: FileService | bool | None = None,
         terminals: TerminalService | bool | None = None,
-        permissions: PermissionPolicy | PermissionHandler | None = None,
+        permissions: Permissions | PermissionPolicy | PermissionHandler | None = None,
+        audit: AuditTrail | None = None,
         elicitation: ElicitationHandlers | ElicitationHandler | None = None,
         handlers: Mapping[str, RequestHandler] | None = None,
         authenticate: LoginHandler | None = None,
@@ -149,7 +155,8 @@ class connect:
             raise InvalidInput("connect(launcher=…) is for a command: a Transport launches what it launches")
         _check("files", files, FileService, bool, None)
         _check("terminals", terminals, TerminalService, bool, None)
-        _check("permissions", permissions, PermissionPolicy, Callable, None)
+        _check("permissions", permissions, Permissions, PermissionPolicy, Callable, None)
+        _check("audit", audit, AuditTrail, None)
         _check("elicitation", elicitation, ElicitationHandlers, Callable, None)
         _check("handlers", handlers, Mapping, None)
         _check("authenticate", authenticate, Callable, None)
@@ -179,7 +186,8 @@ class connect:
         self._services = ServiceSet(
             files=FileService() if files is True else files or None,
             terminals=TerminalService() if terminals is True else terminals or None,
-            permissions=permissions or PermissionPolicy.reject(),
+            permissions=Permissions.of(permissions),
+            audit=audit or AuditTrail(),
             elicitation=_elicitation(elicitation),
         )
         self._options = ConnectionOptions(

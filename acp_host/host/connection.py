@@ -22,12 +22,14 @@ from acp_host.errors import (
     OutcomeUnknown,
 )
 from acp_host.host.agent_methods import AgentMethods
+from acp_host.host.auditing import Auditor
 from acp_host.host.authentication import Authentication, LoginHandler, LoginLink, TerminalRunner
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, RequestHandler
 from acp_host.host.login_status import STATUS_NOTIFICATIONS
 from acp_host.host.notices import NoticeRouter
+from acp_host.host.permission_gate import PermissionGate
 from acp_host.host.reminders import ReminderSettings
 from acp_host.host.services import ServiceHandlers, ServiceSet
 from acp_host.host.session import Opening, Session, SessionContext
@@ -97,6 +99,7 @@ class HostConnection(AgentMethods):
     Attributes:
         diagnostics: what was dropped, repaired or unexpected on this connection.
         authentication: who is logged in with the agent, and how to log in and out; reactive.
+        audit: what the agent was allowed and refused, and by whom.
     """
 
     def __init__(
@@ -106,7 +109,9 @@ class HostConnection(AgentMethods):
         self._options = options
         self._services = services
         self._tasks = TaskOwner()
-        self._incoming = IncomingRequests(self._tasks, self.diagnostics.add)
+        self.audit = services.audit
+        self._auditor = Auditor(self.audit, self._agent_name, SystemClock())
+        self._incoming = IncomingRequests(self._tasks, self.diagnostics.add, self._auditor.answered)
         self._scheduler = AsyncioScheduler()
         self._notices = NoticeRouter(
             offered=options.notices,
@@ -135,8 +140,16 @@ class HostConnection(AgentMethods):
         info = options.client_info
         self._reminders = ReminderSettings(host=info.title or info.name, sidebar=options.sidebar)
         self._attach(transport)
+        gate = PermissionGate(
+            services.permissions,
+            incoming=self._incoming,
+            sessions=self._sessions,
+            auditor=self._auditor,
+            agent_name=self._agent_name,
+            report=self.diagnostics.add,
+        )
         self._service_handlers = ServiceHandlers(
-            services, self._sessions, self._reads_missing_as_empty, self.diagnostics.add
+            services, gate, self._sessions, self._reads_missing_as_empty, self.diagnostics.add
         )
         self._service_handlers.register(self._incoming)
 
@@ -360,6 +373,8 @@ class HostConnection(AgentMethods):
             finally:
                 self._driver.connection_lost(ConnectionClosed("this host closed the connection"))
                 await self._services.close()
+                if self.audit.file is not None:
+                    await asyncio.to_thread(self.audit.close)
 
     # --- what the agent sends ---------------------------------------------------------------------------------------
 
@@ -373,6 +388,7 @@ class HostConnection(AgentMethods):
                 self._incoming.withdraw(request_id)
             case Diagnostic():
                 self.diagnostics.add(event)
+                self._auditor.refused(event)
             case Ended(error):
                 self._end(error)
 

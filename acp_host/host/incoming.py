@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from attrs import define
@@ -20,10 +21,15 @@ from acp_host.errors import InternalError, InvalidInput, RequestCancelled, Reque
 from acp_host.host.driver import Driver
 from acp_host.host.tasks import TaskOwner
 from acp_host.protocol.events import RequestReceived
+from acp_host.services.permission_options import PermissionDecision, outcome_for
 from acp_host.wire._model import UNSET, Model
 from acp_host.wire.elicitation import ElicitationCancelAction
 from acp_host.wire.ids import RequestId
-from acp_host.wire.permission import CancelledPermissionOutcome, RequestPermissionResponse
+from acp_host.wire.permission import (
+    CancelledPermissionOutcome,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+)
 
 __all__ = ["IncomingRequests", "OpenRequest", "RequestHandler"]
 
@@ -46,6 +52,7 @@ class OpenRequest:
         method: wire method.
         params: its parameters: a wire type, or plain JSON for an extension.
         session: the session that it belongs to; ``None`` if that is not known, or it belongs to none.
+        asks: what the user is asked about it at the moment; ``None``: nothing.
         task: runs the handler.
     """
 
@@ -53,16 +60,25 @@ class OpenRequest:
     method: str
     params: Any
     session: Asking | None = None
+    asks: Any = None
     task: asyncio.Task[None] | None = None
 
     @property
     def is_question(self) -> bool:
-        """Whether it asks the user something."""
-        return self.method in _CANCELLED_ANSWERS
+        """Whether the user has something to answer."""
+        return self.asks is not None
+
+    @property
+    def when_cancelled(self) -> Any:
+        """The answer when nobody is to be asked any more."""
+        answer = _CANCELLED_ANSWERS.get(self.method)
+        return answer() if answer else RequestCancelled("the turn was cancelled before anybody had permitted this")
 
     def concerns(self, session_id: str, prompt_id: RequestId) -> bool:
-        """Tell whether the request belongs to a session, or to the prompt that runs in it."""
+        """Tell whether the request belongs to a session or a subagent of it, or to the prompt that runs in it."""
         if getattr(self.params, "session_id", UNSET) == session_id:
+            return True
+        if self.session is not None and self.session.id == session_id:
             return True
         request_id = getattr(self.params, "request_id", UNSET)
         return request_id is not UNSET and prompt_id is not None and request_id == prompt_id
@@ -70,6 +86,8 @@ class OpenRequest:
 
 class Asking(Protocol):
     """A session, as far as the agent's requests concern it."""
+
+    id: str
 
     @property
     def is_cancelling(self) -> bool:
@@ -81,12 +99,18 @@ class Asking(Protocol):
     def request_ends(self, request: OpenRequest) -> None:
         """Learn that such a request has been answered."""
 
+    def question_begins(self, request: OpenRequest) -> None:
+        """Learn that the user is asked about such a request from now on."""
+
+    def question_ends(self, request: OpenRequest) -> None:
+        """Learn that the user is asked about it no more."""
+
 
 class Sessions(Protocol):
     """The sessions of a connection."""
 
-    def get(self, session_id: str) -> Asking | None:
-        """Return the session with this id, or ``None``."""
+    def owner(self, session_id: str) -> Asking | None:
+        """Return the session with this id, or the one whose subagent has it, or ``None``."""
 
 
 class IncomingRequests:
@@ -95,16 +119,23 @@ class IncomingRequests:
     Args:
         tasks: owns the handlers' tasks.
         report: takes diagnostics.
+        answered: told of every answer as it is sent.
     """
 
-    def __init__(self, tasks: TaskOwner, report: Callable[[Diagnostic], None]) -> None:
+    def __init__(
+        self,
+        tasks: TaskOwner,
+        report: Callable[[Diagnostic], None],
+        answered: Callable[[OpenRequest, Any], None] = lambda request, answer: None,
+    ) -> None:
         self._tasks = tasks
         self._report = throttled(report)
+        self._answered = answered
         self._handlers: dict[str, RequestHandler] = {}
         self._open: dict[tuple[type, RequestId], OpenRequest] = {}
         self._prompts: dict[RequestId, str] = {}
         self._driver: Driver | None = None
-        self._sessions: Sessions = {}
+        self._sessions: Sessions | None = None
 
     def attach(self, driver: Driver, sessions: Sessions) -> None:
         """Say where the answers go, and whose the requests may be."""
@@ -131,14 +162,15 @@ class IncomingRequests:
     def receive(self, event: RequestReceived) -> None:
         """Start to handle a request."""
         request = OpenRequest(event.id, event.method, event.params, self._session_of(event.params))
+        if event.method in _CANCELLED_ANSWERS:
+            request.asks = event.params
         self._open[type(event.id), event.id] = request
         if not self._tasks.is_open:
             self._answer(request, RequestCancelled("the host is closing the connection"))
             return
-        cancelled = _CANCELLED_ANSWERS.get(request.method)
-        if cancelled is not None and request.session is not None and request.session.is_cancelling:
+        if request.is_question and request.session is not None and request.session.is_cancelling:
             # It crossed the cancel on its way: nobody is to be asked about a turn that they have ended (R60).
-            self._answer(request, cancelled())
+            self._answer(request, request.when_cancelled)
             return
         if request.session is not None:
             request.session.request_begins(request)
@@ -162,19 +194,56 @@ class IncomingRequests:
             prompt_id: id of the prompt that runs in it; questions that name it belong to the session too.
         """
         for request in tuple(self._open.values()):
-            answer = _CANCELLED_ANSWERS.get(request.method)
-            if answer is not None and request.concerns(session_id, prompt_id):
-                self._close(request, answer(), write=False)
+            if request.is_question and request.concerns(session_id, prompt_id):
+                self._close(request, request.when_cancelled, write=False)
+
+    def call_ended(self, session_id: str, tool_call_id: str) -> None:
+        """Answer the questions about a tool call that is over: nobody needs the user's answer any more."""
+        for request in tuple(self._open.values()):
+            params = request.params
+            if not request.is_question or getattr(params, "session_id", None) != session_id:
+                continue
+            if isinstance(params, RequestPermissionRequest) and params.tool_call.tool_call_id == tool_call_id:
+                refusal = outcome_for(PermissionDecision.REJECT_ONCE, params.options)
+                self._close(request, RequestPermissionResponse(refusal))
+            elif getattr(params, "tool_call_id", None) == tool_call_id:
+                self._close(request, request.when_cancelled)
+
+    @contextmanager
+    def asking(self, params: Any, question: Any) -> Iterator[None]:
+        """Show that the user is asked about an open request while the block runs.
+
+        Meanwhile it is a question like one of the agent's own: it is withdrawn when the turn is cancelled.
+
+        Args:
+            params: the parameters that the request's handler was given.
+            question: what the user is asked.
+
+        Raises:
+            RequestCancelled: nobody waits for it, or its turn is being cancelled.
+        """
+        request = next((request for request in self._open.values() if request.params is params), None)
+        if request is None or (request.session is not None and request.session.is_cancelling):
+            raise RequestCancelled("the turn was cancelled before anybody had permitted this")
+        request.asks = question
+        if request.session is not None:
+            request.session.question_begins(request)
+        try:
+            yield
+        finally:
+            if request.asks is not None and request.session is not None:
+                request.session.question_ends(request)
+            request.asks = None
 
     def cancel_all(self) -> None:
         """Answer everything that is open: questions as cancelled, the rest with an error."""
         for request in tuple(self._open.values()):
-            answer = _CANCELLED_ANSWERS.get(request.method)
-            self._close(request, answer() if answer else RequestCancelled("the host is closing the connection"))
+            closing = RequestCancelled("the host is closing the connection")
+            self._close(request, request.when_cancelled if request.method in _CANCELLED_ANSWERS else closing)
 
     def _session_of(self, params: Any) -> Asking | None:
         session_id = getattr(params, "session_id", None) or self._prompts.get(getattr(params, "request_id", None))
-        return None if session_id is None else self._sessions.get(session_id)
+        return None if session_id is None or self._sessions is None else self._sessions.owner(session_id)
 
     async def _handle(self, request: OpenRequest, handler: RequestHandler) -> None:
         try:
@@ -200,6 +269,8 @@ class IncomingRequests:
         del self._open[type(request.id), request.id]
         if request.session is not None:
             request.session.request_ends(request)
+        request.asks = None
+        self._answered(request, answer)
         assert self._driver is not None
         protocol = self._driver.protocol
         if isinstance(answer, RequestFailed):

@@ -11,13 +11,15 @@ from attrs import field, frozen
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import ResourceNotFound
 from acp_host.host.incoming import IncomingRequests
+from acp_host.host.permission_gate import PermissionGate
 from acp_host.host.session import Session
 from acp_host.host.session_table import SessionTable
 from acp_host.protocol.negotiation import Registered
+from acp_host.services.audit import AuditTrail
 from acp_host.services.elicitation import ElicitationHandlers, answer_elicitation
 from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.files import FileService
-from acp_host.services.permissions import PermissionHandler, PermissionPolicy, answer_permission
+from acp_host.services.permissions import Permissions
 from acp_host.services.terminals import TerminalListener, TerminalService
 from acp_host.wire.elicitation import (
     CompleteElicitationNotification,
@@ -26,6 +28,7 @@ from acp_host.wire.elicitation import (
 )
 from acp_host.wire.files import ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse
 from acp_host.wire.permission import RequestPermissionRequest, RequestPermissionResponse
+from acp_host.wire.terminals import CreateTerminalRequest, CreateTerminalResponse
 
 __all__ = ["ServiceHandlers", "ServiceSet"]
 
@@ -37,13 +40,15 @@ class ServiceSet:
     Attributes:
         files: answers ``fs/*``; ``None``: not offered.
         terminals: answers ``terminal/*``; ``None``: not offered.
-        permissions: answers ``session/request_permission``; the default rejects.
+        permissions: how it is decided what the agent may do; the default rejects what it asks permission for.
+        audit: takes a record of everything that it was allowed or refused.
         elicitation: answers ``elicitation/create``; without handlers it is not offered.
     """
 
     files: FileService | None = None
     terminals: TerminalService | None = None
-    permissions: PermissionPolicy | PermissionHandler = field(factory=PermissionPolicy.reject)
+    permissions: Permissions = field(factory=lambda: Permissions.of(None))
+    audit: AuditTrail = field(factory=AuditTrail)
     elicitation: ElicitationHandlers = field(factory=ElicitationHandlers)
 
     def registered(self, *, auth_terminal: bool, notices: bool, unstable: bool) -> Registered:
@@ -92,6 +97,7 @@ class ServiceHandlers:
 
     Args:
         services: the services.
+        gate: decides what the agent may do.
         sessions: says which sessions exist.
         missing_file_reads_empty: tells whether the agent must get empty content for a file that does not exist.
         report: takes diagnostics.
@@ -100,11 +106,13 @@ class ServiceHandlers:
     def __init__(
         self,
         services: ServiceSet,
+        gate: PermissionGate,
         sessions: SessionTable,
         missing_file_reads_empty: Callable[[], bool],
         report: Callable[[Diagnostic], None],
     ) -> None:
         self._services = services
+        self._gate = gate
         self._sessions = sessions
         self._missing_file_reads_empty = missing_file_reads_empty
         self._report = report
@@ -118,7 +126,7 @@ class ServiceHandlers:
         if files is not None and files.can_write:
             incoming.serve("fs/write_text_file", self._in_session(self._write_text_file))
         if terminals is not None:
-            incoming.serve("terminal/create", self._in_session(terminals.create))
+            incoming.serve("terminal/create", self._in_session(self._create_terminal))
             incoming.serve("terminal/output", self._in_session(terminals.output))
             incoming.serve("terminal/wait_for_exit", self._in_session(terminals.wait_for_exit))
             incoming.serve("terminal/kill", self._in_session(terminals.kill))
@@ -157,20 +165,21 @@ class ServiceHandlers:
     async def _write_text_file(self, params: WriteTextFileRequest) -> WriteTextFileResponse:
         assert self._services.files is not None
         session = await self._known_session(params.session_id)
+        await self._gate.admit(params)
         session.file_written(params.path)  # whoever watches the disk may see it before the write has returned
         try:
             return await self._services.files.write_text_file(params)
         finally:
             session.file_written(params.path)
 
+    async def _create_terminal(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
+        assert self._services.terminals is not None
+        command = await self._services.terminals.describe(request)  # what cannot be run, nobody is asked about
+        await self._gate.admit(request)
+        return await self._services.terminals.create(request, command)
+
     async def _request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
-        try:
-            outcome = await answer_permission(self._services.permissions, request)
-        except Exception as error:
-            # Fail closed: whatever went wrong here, nobody has allowed anything.
-            self._report_failure("permission", error, request.session_id)
-            outcome = PermissionPolicy.reject().decide(request)
-        return RequestPermissionResponse(outcome)
+        return RequestPermissionResponse(await self._gate.answer(request))
 
     async def _create_elicitation(self, request: CreateElicitationRequest) -> CreateElicitationResponse:
         return await answer_elicitation(self._services.elicitation, request, self._report)
@@ -184,7 +193,3 @@ class ServiceHandlers:
             text = f"the page visit {notification.elicitation_id} is over, but none of this id was under way"
             self._report(Diagnostic(DiagnosticKind.UNEXPECTED, text, method="elicitation/complete"))
         return True
-
-    def _report_failure(self, what: str, error: Exception, session_id: str | None) -> None:
-        text = f"the {what} handler failed, so the agent was refused: {type(error).__name__}: {error}"
-        self._report(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, session_id=session_id))

@@ -44,9 +44,13 @@ from acp_host.wire.session import (
     NewSessionResponse,
     ResumeSessionResponse,
 )
+from acp_host.wire.tool_calls import ToolCall, ToolCallStatus, ToolCallUpdate
 from acp_host.wire.updates import SessionNotification, SessionUpdate
 
 __all__ = ["Opening", "Session", "SessionContext"]
+
+_OVER = (ToolCallStatus.COMPLETED, ToolCallStatus.FAILED)
+"""The states in which nobody needs to know any more whether a tool call may be done."""
 
 Opening = NewSessionResponse | LoadSessionResponse | ResumeSessionResponse | ForkSessionResponse
 """What the agent answered when the session was opened: its modes and configuration options."""
@@ -106,6 +110,7 @@ class Session(SessionMethods):
         self._notice_router = context.notices
         self._driver = context.driver
         self._logged_in = context.authentication.logged_in
+        self._incoming = context.incoming
         self._report = throttled(context.report)
         self._reminder_context = ReminderContext(
             driver=context.driver, settings=context.reminders, report=self._report_reminder
@@ -131,6 +136,7 @@ class Session(SessionMethods):
         self._numbers = itertools.count(1)
         self._set_numbers = itertools.count(1)
         self._close_session = context.close_session
+        self._questions = 0
         self._closed = False
         self._between_turns = UpdateBuffer()
         self._observers: list[Callable[[SessionUpdate], None]] = []
@@ -308,6 +314,8 @@ class Session(SessionMethods):
                 self._fold(update)
         except Exception as error:  # a fault of this library must not cost the session more than this update
             self._report_unfolded(update, error)
+        if self._questions and isinstance(update, ToolCall | ToolCallUpdate) and update.status in _OVER:
+            self._incoming.call_ended(self.id, update.tool_call_id)
         turn = self._turns.current
         if turn is None:
             self._between_turns.push(update)
@@ -419,15 +427,25 @@ class Session(SessionMethods):
         """Learn that the agent asks for something that concerns this session."""
         self._note_activity()
         if request.is_question:
-            if self._replay is not None:
-                self._replay.interrupt()
-            self.state.apply(events.QuestionAsked(request.id, request.method, request.params))
+            self.question_begins(request)
 
     def request_ends(self, request: OpenRequest) -> None:
         """Learn that such a request has been answered, one way or another."""
         self._note_activity()
         if request.is_question:
-            self.state.apply(events.QuestionClosed(request.id))
+            self.question_ends(request)
+
+    def question_begins(self, request: OpenRequest) -> None:
+        """Learn that the user has something to answer about such a request."""
+        if self._replay is not None:
+            self._replay.interrupt()
+        self._questions += 1
+        self.state.apply(events.QuestionAsked(request.id, request.method, request.asks))
+
+    def question_ends(self, request: OpenRequest) -> None:
+        """Learn that the user has nothing to answer about it any more."""
+        self._questions -= 1
+        self.state.apply(events.QuestionClosed(request.id))
 
     @property
     def is_cancelling(self) -> bool:

@@ -50,6 +50,13 @@ class SessionTable:
         """Return the session with this id, or ``None``."""
         return self._sessions.get(session_id)
 
+    def owner(self, session_id: str) -> Session | None:
+        """Return the session with this id, or the one that has announced a subagent with it, or ``None``."""
+        session = self._sessions.get(session_id)
+        if session is not None:
+            return session
+        return next((parent for parent in self if session_id in parent.state.snapshot().subagents), None)
+
     @property
     def is_creating(self) -> bool:
         """Whether a request that creates a session is pending, so that an unknown id may become known."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -13,11 +14,14 @@ from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult, outcome_of
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.content import ContentBlock, TextContent
+from acp_host.wire.permission import RequestPermissionOutcome, RequestPermissionRequest, SelectedPermissionOutcome
 from acp_host.wire.prompt import PromptResponse, StopReason
 from acp_host.wire.text import join_text
 from acp_host.wire.updates import AgentMessageChunk, SessionUpdate
 
 __all__ = ["PromptToSend", "Turn"]
+
+_MAX_CHOICES = 100
 
 
 @frozen
@@ -53,6 +57,7 @@ class Turn:
         number: counts the session's turns, from 1.
         prompt: what was, or will be, sent.
         cancel_requested: :meth:`cancel` was called, or the turn was cancelled in another way.
+        choices: in words, which options its permission requests were answered with, the newest hundred.
     """
 
     def __init__(self, number: int, prompt: PromptToSend, cancel: Callable[[Turn, str], None]) -> None:
@@ -60,6 +65,7 @@ class Turn:
         self.prompt = prompt
         self.cancel_requested = False
         self.cancel_reason = ""
+        self.choices: deque[str] = deque(maxlen=_MAX_CHOICES)
         self._cancel = cancel
         self._text: list[str] = []
         self._updates: UpdateBuffer | None = UpdateBuffer()
@@ -154,6 +160,13 @@ class Turn:
             raise
 
     # --- for the session --------------------------------------------------------------------------------------------
+
+    def note_choice(self, request: RequestPermissionRequest, outcome: RequestPermissionOutcome) -> None:
+        """Remember which option a permission request of this turn was answered with."""
+        if isinstance(outcome, SelectedPermissionOutcome):
+            offered = ", ".join(repr(option.option_id) for option in request.options)
+            call = request.tool_call.tool_call_id
+            self.choices.append(f"{outcome.option_id!r} of {offered} for the tool call {call!r}")
 
     def receive(self, update: SessionUpdate) -> None:
         """Take an update of this turn."""

@@ -15,7 +15,7 @@ from typing import Any
 from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import AcpError, AuthRequired, MalformedResponse
+from acp_host.errors import AcpError, AuthRequired, InvalidParams, MalformedResponse
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests
 from acp_host.host.reminders import SessionReminders
@@ -189,6 +189,7 @@ class TurnQueue:
             self._report(diagnostic)
             turn.finish_without_reason(end)
         else:
+            self._report_choices(turn, end)
             turn.fail(end)
         self._tell_end(turn)
         # Not at once: what arrived in one piece with the answer cannot be about a prompt that was not sent yet (R22).
@@ -263,6 +264,14 @@ class TurnQueue:
         if turn is not None:
             self._driver.forget(self.prompt_id)
             self._abandon_turn(turn)
+
+    def _report_choices(self, turn: Turn, error: AcpError) -> None:
+        """Say which options were chosen in a turn that failed since the agent would not take a parameter."""
+        if isinstance(error, InvalidParams) and turn.choices:
+            text = f"the agent may not have taken the answer to a permission request that it offered itself: {error}"
+            data = "\n".join(turn.choices)
+            method = "session/request_permission"
+            self._report(Diagnostic(DiagnosticKind.PERMISSION, text, None, method, self._session_id, data))
 
     def _report_stuck(self, what: str) -> None:
         text = f"the turn of session {self._session_id} {what}"

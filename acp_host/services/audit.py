@@ -36,6 +36,8 @@ class AuditDecision(StrEnum):
     """It was refused, or a form was declined."""
     CANCELLED = "cancelled"
     """Nobody decided: it was withdrawn, or its turn was cancelled."""
+    ANSWERED = "answered"
+    """The user chose an option whose meaning this version does not know."""
     FAILED = "failed"
     """It was permitted and did not work, e.g. because there is no such file."""
 
@@ -97,7 +99,8 @@ class AuditTrail:
     def __init__(self, *, capacity: int = 10_000, file: str | Path | None = None) -> None:
         self._records: deque[AuditRecord] = deque(maxlen=capacity)
         self._observers: list[Callable[[AuditRecord], None]] = []
-        self._file = None if file is None else _AuditFile(Path(file))
+        self.file = None if file is None else Path(file)
+        self._writer = None if self.file is None else _AuditFile(self.file)
 
     @property
     def records(self) -> tuple[AuditRecord, ...]:
@@ -115,8 +118,8 @@ class AuditTrail:
     def add(self, record: AuditRecord) -> None:
         """Add a record."""
         self._records.append(record)
-        if self._file is not None:
-            self._file.write(record)
+        if self._writer is not None:
+            self._writer.write(record)
         for observer in tuple(self._observers):
             try:
                 observer(record)
@@ -125,8 +128,8 @@ class AuditTrail:
 
     def close(self, timeout: float = 5.0) -> None:
         """Wait until the file has every record, at most so many seconds. Records may be added afterwards, too."""
-        if self._file is not None:
-            self._file.close(timeout)
+        if self._writer is not None:
+            self._writer.close(timeout)
 
 
 class _AuditFile:

@@ -134,7 +134,7 @@ class PermissionQueue(QuestionQueue[RequestPermissionRequest, _Answer]):
     async def ask(
         self, request: RequestPermissionRequest, subject: PermissionSubject, explanation: Explanation | None
     ) -> _Answer:
-        """Ask as by a call, and show what the request is about; for the host."""
+        """Ask, and show what the request is about; for the host. Raises ``TimeoutError`` when the time is up."""
         return await self.show(PendingPermission(self.next_number(), request, self, subject, explanation))
 
     def make_question(self, number: int, request: RequestPermissionRequest) -> PendingPermission:

@@ -23,6 +23,7 @@ from typing import Any, Protocol
 from attrs import field, frozen
 
 from acp_host.errors import InvalidInput
+from acp_host.services.permission_memory import AnswerToRemember, RememberedDecisions, RememberScope
 from acp_host.services.permission_options import (
     PermissionDecision,
     decision_of,
@@ -37,25 +38,31 @@ from acp_host.wire.text import printable
 
 __all__ = [
     "Explanation",
+    "PermissionAnswer",
     "PermissionDecision",
     "PermissionHandler",
     "PermissionPolicy",
     "PermissionRule",
+    "Permissions",
     "answer_permission",
+    "checked_answer",
     "validate_outcome",
 ]
+
+
+PermissionAnswer = RequestPermissionOutcome | PermissionOptionId | AnswerToRemember
+"""What a handler may answer."""
 
 
 class PermissionHandler(Protocol):
     """The application's answer to a permission request: a function or coroutine function.
 
-    It returns an outcome, or only the id of the chosen option. ``request.options`` are in the agent's order; show all
-    of them, even where several have the same kind.
+    It returns an outcome, or only the id of the chosen option, or an
+    :class:`~acp_host.services.permission_memory.AnswerToRemember`. ``request.options`` are in the agent's order; show
+    all of them, even where several have the same kind.
     """
 
-    def __call__(
-        self, request: RequestPermissionRequest, /
-    ) -> RequestPermissionOutcome | PermissionOptionId | Awaitable[RequestPermissionOutcome | PermissionOptionId]: ...
+    def __call__(self, request: RequestPermissionRequest, /) -> PermissionAnswer | Awaitable[PermissionAnswer]: ...
 
 
 @frozen(kw_only=True)
@@ -216,6 +223,50 @@ def _called(rule: PermissionRule) -> str:
     return f"the rule {rule.name!r}" if rule.name else "a rule without a name"
 
 
+@frozen(kw_only=True)
+class Permissions:
+    """How a connection decides, for ``connect(permissions=…)``: by a policy, by asking, and by what is remembered.
+
+    Attributes:
+        policy: decides first; by default everything is asked.
+        ask: is asked where the policy says ``ask``: a handler, or a
+            :class:`~acp_host.services.permission_queue.PermissionQueue`; ``None``: nobody can be asked, and what would
+            be asked is rejected.
+        remember: answers in place of a person what the same person has decided before, and keeps what is to be
+            remembered; ``None``: for the session only.
+        direct: files that the agent writes through the host, and commands that it runs there, are decided here too,
+            whether or not the agent has asked for permission. ``False``: offering those services is consent enough.
+        check_changes: compare the working copy with the policy after each turn; ``None``: where there are rules.
+
+    Raises:
+        InvalidInput: ``policy`` is none.
+    """
+
+    policy: PermissionPolicy = field(factory=PermissionPolicy.ask, validator=lambda _, __, value: _is_policy(value))
+    ask: PermissionHandler | None = None
+    remember: RememberedDecisions | None = None
+    direct: bool = True
+    check_changes: bool | None = None
+
+    @classmethod
+    def of(cls, given: Permissions | PermissionPolicy | PermissionHandler | None) -> Permissions:
+        """Return what an argument of ``connect`` stands for.
+
+        Nothing rejects what the agent asks permission for, and takes offered services for consent; a policy decides
+        alone; a handler is asked everything.
+        """
+        if isinstance(given, Permissions):
+            return given
+        if given is None:
+            return cls(policy=PermissionPolicy.reject(), direct=False)
+        return cls(policy=given) if isinstance(given, PermissionPolicy) else cls(ask=given)
+
+
+def _is_policy(value: Any) -> None:
+    if not isinstance(value, PermissionPolicy):
+        raise InvalidInput(f"policy is a PermissionPolicy, not {type(value).__name__}")
+
+
 async def answer_permission(
     answerer: PermissionPolicy | PermissionHandler, request: RequestPermissionRequest
 ) -> RequestPermissionOutcome:
@@ -228,4 +279,17 @@ async def answer_permission(
     if isinstance(answerer, PermissionPolicy):
         return answerer.decide(request)
     answer = answerer(request)
-    return validate_outcome(request, await answer if inspect.isawaitable(answer) else answer)
+    return checked_answer(request, await answer if inspect.isawaitable(answer) else answer)[0]
+
+
+def checked_answer(
+    request: RequestPermissionRequest, answer: PermissionAnswer
+) -> tuple[RequestPermissionOutcome, RememberScope | None]:
+    """Return the outcome that a handler's answer is, and how long it is to be remembered.
+
+    Raises:
+        InvalidInput: the answer is none of the request's options.
+    """
+    if isinstance(answer, AnswerToRemember):
+        return validate_outcome(request, answer.outcome), answer.scope
+    return validate_outcome(request, answer), None

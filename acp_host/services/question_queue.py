@@ -139,10 +139,13 @@ class QuestionQueue(Observable[tuple[PendingQuestion[Request, Answer], ...]], Ge
 
     async def __call__(self, request: Request) -> Answer:
         """Ask, and return the answer; cancel the task to withdraw the question."""
-        return await self.show(self.make_question(self.next_number(), request))
+        try:
+            return await self.show(self.make_question(self.next_number(), request))
+        except TimeoutError:
+            return self.timed_out(request)
 
     async def show(self, question: PendingQuestion[Request, Answer]) -> Answer:
-        """Show a question, and return its answer; for subclasses."""
+        """Show a question, and return its answer; for subclasses. Raises ``TimeoutError`` after its time."""
         self.thread = threading.get_ident()
         self._pending[question.number] = question
         self.note("pending", question.number, ChangeKind.ADDED)
@@ -151,7 +154,7 @@ class QuestionQueue(Observable[tuple[PendingQuestion[Request, Answer], ...]], Ge
                 return await question.wait()
         except TimeoutError:
             if question.expire():
-                return self.timed_out(question.request)
+                raise TimeoutError(f"nobody has answered within {self._timeout:g} s") from None
             return await question.wait()  # it was answered in this very moment
         finally:
             question.expire()

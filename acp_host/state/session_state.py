@@ -38,7 +38,6 @@ from acp_host.wire._model import evolve as evolve_wire
 from acp_host.wire.commands import AvailableCommand
 from acp_host.wire.content import ContentBlock, TextContent
 from acp_host.wire.ids import RequestId
-from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.subagents import SubagentUpdate
 
 __all__ = ["SessionState"]
@@ -54,6 +53,7 @@ _SIGNS_OF_WORK = (
     events.SessionMessageReported,
 )
 """What an agent sends while it is at work and, besides tool calls and questions, at no other time."""
+_ASKS_PERMISSION = "session/request_permission"
 _SAID_OF_SUBAGENT = ("title", "description", "capabilities", "state", "cwd", "additional_directories", "meta")
 
 
@@ -259,7 +259,7 @@ class SessionState(Observable[SessionSnapshot]):
 
     def _question_asked(self, event: events.QuestionAsked) -> None:
         request = event.request
-        if isinstance(request, RequestPermissionRequest):
+        if event.method == _ASKS_PERMISSION and request.session_id == self._session_id:
             position: int | None = self._conversation.permission_asked(request.tool_call)
         else:
             tool_call_id = getattr(getattr(request, "scope", None), "tool_call_id", None)

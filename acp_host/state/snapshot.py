@@ -102,9 +102,10 @@ class Question:
 
     Attributes:
         request_id: the agent's id of the request.
-        method: ``session/request_permission`` or ``elicitation/create``.
-        request: its parameters.
-        position: where the tool call stands that it is about; ``None`` if it is about none.
+        method: ``session/request_permission`` or ``elicitation/create``, or the method of a request that the host asks
+            about by itself.
+        request: what is to be answered: the parameters of the agent's question, or the host's own.
+        position: where the tool call stands that it is about; ``None`` if it is about none of this session.
     """
 
     request_id: RequestId

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import acp_host
-from acp_host import ElicitationHandlers, FileService, PermissionPolicy, TerminalService
+from acp_host import ElicitationHandlers, FileService, PermissionPolicy, Permissions, TerminalService
 from acp_host.testing import AgentTurn, ReferenceAgent
 from acp_host.testing import _content as samples
 from acp_host.wire.commands import AvailableCommandsUpdate
@@ -157,7 +157,7 @@ async def test_a_permission_answered_with_cancelled_ends_the_turn(connect, tmp_p
 
 async def test_a_mode_in_which_edits_are_not_asked_for(connect, tmp_path: Path) -> None:
     user = Asked("reject_once")
-    async with connect(files=True, terminals=True, permissions=user) as host:
+    async with connect(files=True, terminals=True, permissions=Permissions(ask=user, direct=False)) as host:
         session = await host.new_session(tmp_path)
         await session.set_mode("auto")
         assert (await session.prompt("/edit a.txt")).text == "I edited it."

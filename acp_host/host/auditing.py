@@ -1,0 +1,175 @@
+"""Fills the audit trail: :class:`Auditor`.
+
+It is told of every answer to the agent where answers are sent, so there is no way around it: what was served, refused,
+withdrawn, cancelled, or never reached a handler leaves one record. Who decides a request says so beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attrs import frozen
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.errors import InvalidParams, MethodNotFound, RequestCancelled, RequestFailed
+from acp_host.host.incoming import OpenRequest
+from acp_host.services.audit import AuditDecision, AuditRecord, AuditTrail, DecidedBy
+from acp_host.services.command_line import command_line
+from acp_host.services.permission_options import chosen_option
+from acp_host.state.clock import Clock
+from acp_host.wire.elicitation import (
+    ElicitationAcceptAction,
+    ElicitationCancelAction,
+    ElicitationUrlMode,
+)
+from acp_host.wire.permission import PermissionOptionKind, RequestPermissionResponse
+
+__all__ = ["Auditor"]
+
+
+def _permission_subject(params: Any) -> str:
+    return str(params.tool_call.title or params.tool_call.tool_call_id)
+
+
+def _elicitation_subject(params: Any) -> str:
+    if isinstance(params, ElicitationUrlMode):  # the address may have a secret in it
+        return str(params.url.partition("?")[0].partition("#")[0])
+    return str(getattr(params, "message", "") or "")
+
+
+_SUBJECTS: Mapping[str, Callable[[Any], str]] = {
+    "fs/read_text_file": lambda params: params.path,
+    "fs/write_text_file": lambda params: params.path,
+    "terminal/create": lambda params: command_line(params.command, params.args or ()),
+    "session/request_permission": _permission_subject,
+    "elicitation/create": _elicitation_subject,
+}
+"""The methods that leave a record → what such a request is about."""
+
+_KINDS: Mapping[str, AuditDecision] = {
+    PermissionOptionKind.ALLOW_ONCE: AuditDecision.ALLOWED,
+    PermissionOptionKind.ALLOW_ALWAYS: AuditDecision.ALLOWED,
+    PermissionOptionKind.REJECT_ONCE: AuditDecision.REJECTED,
+    PermissionOptionKind.REJECT_ALWAYS: AuditDecision.REJECTED,
+}
+
+
+@frozen
+class _Note:
+    by: DecidedBy
+    decision: AuditDecision | None
+    rule: str | None
+    detail: str
+
+
+class Auditor:
+    """Makes a record of each answer to the agent.
+
+    Args:
+        trail: where the records go.
+        agent_name: says who the agent is.
+        clock: says when.
+    """
+
+    def __init__(self, trail: AuditTrail, agent_name: Callable[[], str], clock: Clock) -> None:
+        self._trail = trail
+        self._agent_name = agent_name
+        self._clock = clock
+        self._notes: dict[int, _Note] = {}
+
+    def note(
+        self,
+        params: Any,
+        by: DecidedBy,
+        *,
+        decision: AuditDecision | None = None,
+        rule: str | None = None,
+        detail: str = "",
+    ) -> None:
+        """Say who decided about a request that is still open, by its parameters.
+
+        Args:
+            params: the very object that its handler was given.
+            by: who decided.
+            decision: what, where the answer does not say it.
+            rule: name of the rule that decided.
+            detail: more words.
+        """
+        self._notes[id(params)] = _Note(by, decision, rule, detail)
+
+    def answered(self, request: OpenRequest, answer: Any) -> None:
+        """Take the answer to a request: a result, or the error that it is answered with."""
+        note = self._notes.pop(id(request.params), None)
+        subject_of = _SUBJECTS.get(request.method)
+        if subject_of is None:
+            return
+        decision, by, detail = _read(request.params, answer, note)
+        session_id = getattr(request.params, "session_id", None) or None
+        rule = None if note is None else note.rule
+        self._add(session_id, request.method, subject_of(request.params), decision, by, rule, detail)
+
+    def refused(self, diagnostic: Diagnostic) -> None:
+        """Take a request that was refused before it reached a handler: not offered, or not readable."""
+        method, kinds = diagnostic.method, (DiagnosticKind.UNKNOWN_METHOD, DiagnosticKind.MALFORMED)
+        if method in _SUBJECTS and diagnostic.kind in kinds:
+            session_id, decision = diagnostic.session_id, AuditDecision.REJECTED
+            self._add(session_id, str(method), "", decision, DecidedBy.HOST, None, diagnostic.message)
+
+    def _add(
+        self,
+        session_id: str | None,
+        action: str,
+        subject: str,
+        decision: AuditDecision,
+        by: DecidedBy,
+        rule: str | None,
+        detail: str,
+    ) -> None:
+        self._trail.add(
+            AuditRecord(
+                time=self._clock.now(),
+                session_id=session_id,
+                agent=self._agent_name(),
+                action=action,
+                subject=subject,
+                decision=decision,
+                decided_by=by,
+                rule=rule,
+                detail=detail,
+            )
+        )
+
+
+def _read(params: Any, answer: Any, note: _Note | None) -> tuple[AuditDecision, DecidedBy, str]:
+    """Return how a request ended, who decided it, and in which words."""
+    by, detail = (note.by, note.detail) if note is not None else (DecidedBy.CONSENT, "")
+    if isinstance(answer, RequestCancelled):
+        return AuditDecision.CANCELLED, DecidedBy.HOST, answer.message
+    if note is not None and note.decision is not None:
+        return note.decision, by, detail or _message(answer)
+    if isinstance(answer, RequestFailed):
+        return _read_error(answer, by)
+    if isinstance(answer, RequestPermissionResponse):
+        option = chosen_option(params, answer.outcome)
+        if option is None:
+            return AuditDecision.CANCELLED, by if note is not None else DecidedBy.HOST, detail
+        return _KINDS.get(option.kind, AuditDecision.ANSWERED), by, detail or f"option {option.option_id}"
+    if isinstance(answer, ElicitationCancelAction):
+        return AuditDecision.CANCELLED, DecidedBy.USER, detail
+    if params is not None and hasattr(params, "scope"):
+        accepted = isinstance(answer, ElicitationAcceptAction)
+        return AuditDecision.ALLOWED if accepted else AuditDecision.REJECTED, DecidedBy.USER, detail
+    return AuditDecision.ALLOWED, by, detail
+
+
+def _read_error(error: RequestFailed, by: DecidedBy) -> tuple[AuditDecision, DecidedBy, str]:
+    if isinstance(error, InvalidParams):
+        return AuditDecision.REJECTED, DecidedBy.CONFINEMENT, error.message
+    if isinstance(error, MethodNotFound):
+        return AuditDecision.REJECTED, DecidedBy.HOST, error.message
+    return AuditDecision.FAILED, by, error.message
+
+
+def _message(answer: Any) -> str:
+    return answer.message if isinstance(answer, RequestFailed) else ""

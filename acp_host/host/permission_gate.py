@@ -1,0 +1,308 @@
+"""Between the agent's wishes and what is done: :class:`PermissionGate`.
+
+It puts what :mod:`acp_host.services` has together for one connection: the policy decides, what is remembered answers,
+a person is asked, and what was answered in a turn holds for what the agent then asks the host to do.
+
+==================  ==================================  =====================================================
+``permissions=``    what the agent asks permission for  files it writes and commands it runs through the host
+==================  ==================================  =====================================================
+nothing             rejected                            done, but for what was refused in this turn
+a policy            as the policy says; it rejects      as the policy says; ``ask`` and the default give way
+                    what it would ask                   to what was answered in this turn
+a handler or queue  asked                               asked, unless it was answered in this turn
+``Permissions``     as its policy says                  as its policy says, in the same way
+==================  ==================================  =====================================================
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from attrs import evolve, frozen
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.errors import AcpError, InvalidParams
+from acp_host.host.auditing import Auditor
+from acp_host.host.incoming import IncomingRequests
+from acp_host.host.session import Session
+from acp_host.host.session_table import SessionTable
+from acp_host.host.turn import Turn
+from acp_host.services.audit import AuditDecision, DecidedBy
+from acp_host.services.permission_answers import GivenAnswers, new_texts
+from acp_host.services.permission_memory import RememberedDecision, RememberedDecisions, RememberScope
+from acp_host.services.permission_options import PermissionDecision, chosen_option, outcome_for
+from acp_host.services.permission_queue import PermissionQueue
+from acp_host.services.permission_requests import HostPermissionRequest, asks_for
+from acp_host.services.permission_subject import (
+    DescribedCall,
+    PermissionSubject,
+    subject_of_command,
+    subject_of_request,
+    subject_of_write,
+)
+from acp_host.services.permissions import Explanation, Permissions, checked_answer
+from acp_host.wire.files import WriteTextFileRequest
+from acp_host.wire.permission import (
+    CancelledPermissionOutcome,
+    PermissionOptionKind,
+    RequestPermissionOutcome,
+    RequestPermissionRequest,
+)
+from acp_host.wire.terminals import CreateTerminalRequest
+
+__all__ = ["PermissionGate"]
+
+_ALLOWING = (PermissionOptionKind.ALLOW_ONCE, PermissionOptionKind.ALLOW_ALWAYS)
+_REJECTING = (PermissionOptionKind.REJECT_ONCE, PermissionOptionKind.REJECT_ALWAYS)
+_ALWAYS = (PermissionOptionKind.ALLOW_ALWAYS, PermissionOptionKind.REJECT_ALWAYS)
+
+
+@frozen(kw_only=True)
+class _Verdict:
+    """An answer and where it comes from.
+
+    Attributes:
+        outcome: the answer.
+        by: who gave it.
+        kind: kind of the chosen option; ``None`` if none was chosen.
+        refused: it was meant as a refusal, although no option says so.
+        rule: name of the rule that decided.
+        detail: more words.
+        scope: how long the user wants it to be remembered.
+    """
+
+    outcome: RequestPermissionOutcome
+    by: DecidedBy
+    kind: str | None = None
+    refused: bool = False
+    rule: str | None = None
+    detail: str = ""
+    scope: RememberScope | None = None
+
+    @property
+    def allows(self) -> bool:
+        return self.kind in _ALLOWING
+
+
+class PermissionGate:
+    """Decides for one connection.
+
+    Args:
+        permissions: how.
+        incoming: shows that the user is asked about a request.
+        sessions: says whose a request is.
+        auditor: is told who decided.
+        agent_name: says who the agent is.
+        report: takes diagnostics.
+    """
+
+    def __init__(
+        self,
+        permissions: Permissions,
+        *,
+        incoming: IncomingRequests,
+        sessions: SessionTable,
+        auditor: Auditor,
+        agent_name: Callable[[], str],
+        report: Callable[[Diagnostic], None],
+    ) -> None:
+        self._permissions = permissions
+        self._memory = permissions.remember or RememberedDecisions()
+        self._incoming = incoming
+        self._sessions = sessions
+        self._auditor = auditor
+        self._agent_name = agent_name
+        self._report = report
+        self._given: WeakKeyDictionary[Turn, GivenAnswers] = WeakKeyDictionary()
+
+    async def answer(self, request: RequestPermissionRequest) -> RequestPermissionOutcome:
+        """Return the answer to the agent's own question; it never raises."""
+        session = self._sessions.owner(request.session_id)
+        known = None if session is None else _known_call(session, request)
+        calls: list[DescribedCall] = [request.tool_call, *([known] if known is not None else [])]
+        cwd = os.getcwd() if session is None else session.cwd
+        subject, texts = await asyncio.to_thread(
+            lambda: (
+                subject_of_request(request, agent=self._agent_name(), cwd=cwd, known=known),
+                new_texts(calls, cwd),
+            )
+        )
+        if session is None:  # where it works is not known, so neither is what its paths mean
+            subject = evolve(subject, readable=False)
+        verdict = await self._decide(request, subject)
+        self._auditor.note(
+            request,
+            verdict.by,
+            decision=AuditDecision.REJECTED if verdict.refused else None,
+            rule=verdict.rule,
+            detail=verdict.detail,
+        )
+        turn = None if session is None else session.current_turn
+        if turn is not None:
+            turn.note_choice(request, verdict.outcome)
+            once = verdict.kind != PermissionOptionKind.ALLOW_ALWAYS
+            self._given_in(turn).add(subject, allows=verdict.allows, once=once, texts=texts)
+        return verdict.outcome
+
+    async def admit(self, request: WriteTextFileRequest | CreateTerminalRequest) -> None:
+        """Return if the agent may do what it wants the host to do.
+
+        Raises:
+            InvalidParams: it may not.
+            RequestCancelled: the turn was cancelled before anybody had answered.
+        """
+        session = self._sessions.owner(request.session_id)
+        cwd = os.getcwd() if session is None else session.cwd
+        subject_of: Any = subject_of_write if isinstance(request, WriteTextFileRequest) else subject_of_command
+        subject = await asyncio.to_thread(subject_of, request, agent=self._agent_name(), cwd=cwd)
+        told = self._permissions.policy.judge(subject) if self._permissions.direct else None
+        if told is None or told.rule is None or told.decision is PermissionDecision.ASK:
+            given = self._given_answer(session, request, subject)
+            if given is not None:
+                self._conclude(request, subject, given, DecidedBy.APPROVAL, detail="as was answered in this turn")
+                return
+        if told is None:
+            self._auditor.note(request, DecidedBy.CONSENT)
+            return
+        question = asks_for(request, subject)
+        if told.decision is PermissionDecision.ASK and self._permissions.ask is not None:
+            with self._incoming.asking(request, question):
+                verdict = await self._by_asking(question, subject, told)
+        else:
+            verdict = await self._decide(question, subject, told)
+        self._conclude(request, subject, verdict.allows, verdict.by, verdict.rule, verdict.detail)
+
+    def _conclude(
+        self,
+        request: WriteTextFileRequest | CreateTerminalRequest,
+        subject: PermissionSubject,
+        allows: bool,
+        by: DecidedBy,
+        rule: str | None = None,
+        detail: str = "",
+    ) -> None:
+        self._auditor.note(request, by, decision=None if allows else AuditDecision.REJECTED, rule=rule, detail=detail)
+        if not allows:
+            what = f"writing {request.path}" if isinstance(request, WriteTextFileRequest) else "running this command"
+            raise InvalidParams(f"{what} was not permitted", data={"permission": "rejected", "title": subject.title})
+
+    def _given_in(self, turn: Turn) -> GivenAnswers:
+        return self._given.setdefault(turn, GivenAnswers())
+
+    def _given_answer(
+        self,
+        session: Session | None,
+        request: WriteTextFileRequest | CreateTerminalRequest,
+        subject: PermissionSubject,
+    ) -> bool | None:
+        if session is None or session.current_turn is None:
+            return None
+        given = self._given_in(session.current_turn)
+        if isinstance(request, WriteTextFileRequest):
+            return given.for_write(subject, request.content)
+        return given.for_command(subject, (request.command, *(request.args or ())))
+
+    # --- deciding ---------------------------------------------------------------------------------------------------
+
+    async def _decide(
+        self, request: RequestPermissionRequest, subject: PermissionSubject, told: Explanation | None = None
+    ) -> _Verdict:
+        told = told or self._permissions.policy.judge(subject)
+        if not request.options:
+            text = "the agent asks for permission and offers no answer to choose"
+            self._say(DiagnosticKind.UNEXPECTED, text, request)
+            if isinstance(self._permissions.ask, PermissionQueue):  # a person is to be informed, whatever is decided
+                return await self._by_asking(request, subject, told)
+        if told.decision is PermissionDecision.ASK:
+            return await self._by_asking(request, subject, told)
+        rule = None if told.rule is None else told.rule.name
+        return _verdict(request, outcome_for(told.decision, request.options), DecidedBy.POLICY, rule, told.reason)
+
+    async def _by_asking(
+        self, request: RequestPermissionRequest, subject: PermissionSubject, told: Explanation
+    ) -> _Verdict:
+        remembered = await self._remembered(subject) if request.options else None
+        rule = None if told.rule is None else told.rule.name
+        if remembered is not None:
+            decision = PermissionDecision.ALLOW_ONCE if remembered.allows else PermissionDecision.REJECT_ONCE
+            outcome = outcome_for(decision, request.options)
+            return _verdict(request, outcome, DecidedBy.REMEMBERED, rule, str(remembered))
+        if self._permissions.ask is None:
+            outcome = outcome_for(PermissionDecision.REJECT_ONCE, request.options)
+            return _verdict(request, outcome, DecidedBy.POLICY, rule, "it asks, and nobody is there to be asked")
+        verdict = await self._by_person(request, subject, told, rule)
+        await self._remember(request, subject, verdict)
+        return verdict
+
+    async def _by_person(
+        self, request: RequestPermissionRequest, subject: PermissionSubject, told: Explanation, rule: str | None
+    ) -> _Verdict:
+        ask, rejected = self._permissions.ask, outcome_for(PermissionDecision.REJECT_ONCE, request.options)
+        assert ask is not None
+        try:
+            answer = ask.ask(request, subject, told) if isinstance(ask, PermissionQueue) else ask(request)
+            outcome, scope = checked_answer(request, await answer if inspect.isawaitable(answer) else answer)
+        except TimeoutError as error:
+            return _verdict(request, rejected, DecidedBy.HOST, rule, str(error) or "nobody has answered in time")
+        except Exception as error:
+            # Fail closed: whatever went wrong here, nobody has allowed anything.
+            text = f"the permission handler failed, so the agent was refused: {type(error).__name__}: {error}"
+            self._say(DiagnosticKind.HANDLER_FAILED, text, request)
+            return _verdict(request, rejected, DecidedBy.HOST, rule, text)
+        verdict = _verdict(request, outcome, DecidedBy.USER, rule, "")
+        return evolve(verdict, scope=scope, refused=False)
+
+    # --- remembering ------------------------------------------------------------------------------------------------
+
+    async def _remembered(self, subject: PermissionSubject) -> RememberedDecision | None:
+        try:
+            return await asyncio.to_thread(self._memory.find, subject)
+        except AcpError as error:
+            self._say_of(subject, str(error))
+            return None
+
+    async def _remember(self, request: RequestPermissionRequest, subject: PermissionSubject, verdict: _Verdict) -> None:
+        scope = verdict.scope
+        if scope is None and isinstance(request, HostPermissionRequest) and verdict.kind in _ALWAYS:
+            scope = RememberScope.SESSION  # nobody else hears this answer who could remember it
+        if scope is None or verdict.kind not in (*_ALLOWING, *_REJECTING):
+            return
+        try:
+            await asyncio.to_thread(self._memory.remember, subject, allows=verdict.allows, scope=scope)
+        except AcpError as error:
+            self._say_of(subject, str(error))
+
+    def _say(self, kind: DiagnosticKind, text: str, request: RequestPermissionRequest) -> None:
+        method = "session/request_permission"
+        self._report(Diagnostic(kind, text, method=method, session_id=request.session_id))
+
+    def _say_of(self, subject: PermissionSubject, text: str) -> None:
+        self._report(Diagnostic(DiagnosticKind.PERMISSION, text, session_id=subject.session_id))
+
+
+def _verdict(
+    request: RequestPermissionRequest,
+    outcome: RequestPermissionOutcome,
+    by: DecidedBy,
+    rule: str | None,
+    detail: str,
+) -> _Verdict:
+    option = chosen_option(request, outcome)
+    refused = isinstance(outcome, CancelledPermissionOutcome) and bool(request.options)
+    kind = None if option is None else str(option.kind)
+    return _Verdict(outcome=outcome, by=by, kind=kind, refused=refused, rule=rule, detail=detail)
+
+
+def _known_call(session: Session, request: RequestPermissionRequest) -> DescribedCall | None:
+    """Return what the transcript has of the call that a question is about."""
+    snapshot = session.state.snapshot()
+    question = next((question for question in snapshot.questions if question.request is request), None)
+    if question is None or question.position is None:
+        return None
+    entry: Any = snapshot.entry(question.position)
+    return entry if hasattr(entry, "raw_input") else None
