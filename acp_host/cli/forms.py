@@ -14,7 +14,7 @@ from rich.text import Text
 from acp_host.cli.answers import LineSource
 from acp_host.cli.printer import Printer, plain
 from acp_host.errors import InvalidInput
-from acp_host.services.form_answers import FormReview, check_answer, parse_value
+from acp_host.services.form_answers import FormReview, parse_value, review_answer
 from acp_host.services.form_reader import read_form
 from acp_host.services.forms import FieldKind, FieldValue, Form, FormField
 from acp_host.services.page_address import read_address
@@ -108,7 +108,7 @@ class TerminalForms:
         while True:
             for field in asked:
                 await self._ask_field(field, values)
-            review = await asyncio.to_thread(check_answer, form, values)
+            review = await review_answer(form, values)
             self._show(review)
             if review.valid:
                 break

@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.errors import ResourceNotFound
 from acp_host.host.incoming import IncomingRequests
 from acp_host.host.permission_gate import PermissionGate
@@ -116,6 +116,7 @@ class ServiceHandlers:
         self._sessions = sessions
         self._missing_file_reads_empty = missing_file_reads_empty
         self._report = report
+        self._report_question = throttled(report)
 
     def register(self, incoming: IncomingRequests) -> None:
         """Put a handler behind every method that has a service."""
@@ -182,7 +183,7 @@ class ServiceHandlers:
         return RequestPermissionResponse(await self._gate.answer(request))
 
     async def _create_elicitation(self, request: CreateElicitationRequest) -> CreateElicitationResponse:
-        return await answer_elicitation(self._services.elicitation, request, self._report)
+        return await answer_elicitation(self._services.elicitation, request, self._report_question)
 
     def elicitation_completed(self, notification: CompleteElicitationNotification) -> bool:
         """Take the agent's word that the user is done on a page; return whether anybody here keeps account of them."""
@@ -191,5 +192,5 @@ class ServiceHandlers:
             return False
         if not queue.complete(notification.elicitation_id):
             text = f"the page visit {notification.elicitation_id} is over, but none of this id was under way"
-            self._report(Diagnostic(DiagnosticKind.UNEXPECTED, text, method="elicitation/complete"))
+            self._report_question(Diagnostic(DiagnosticKind.UNEXPECTED, text, method="elicitation/complete"))
         return True

@@ -1,4 +1,4 @@
-"""What a host does for an agent: files, terminals and the answers to permission requests.
+"""What a host does for an agent: files, terminals, and the answers to permission requests and other questions.
 
 Each service takes and returns the wire types of its methods and raises the
 :class:`~acp_host.errors.RequestFailed` that the agent is to be told. None of them knows the connection.
@@ -6,7 +6,13 @@ Each service takes and returns the wire types of its methods and raises the
 
 from __future__ import annotations
 
+from acp_host.services.elicitation import ElicitationHandler, ElicitationHandlers, answer_elicitation
+from acp_host.services.elicitation_queue import ElicitationQueue, FormQuestion, PageQuestion, PageVisit
 from acp_host.services.files import MAX_FILE_SIZE, FileService
+from acp_host.services.form_answers import FieldError, FormReview, ReviewLine, check_answer, parse_value, review_answer
+from acp_host.services.form_reader import read_form
+from acp_host.services.forms import Choice, FieldKind, FieldValue, Form, FormField
+from acp_host.services.page_address import PageAddress, read_address
 from acp_host.services.permissions import (
     PermissionDecision,
     PermissionHandler,
@@ -20,12 +26,33 @@ __all__ = [
     "MAX_FILE_SIZE",
     "MAX_OUTPUT",
     "MAX_TERMINALS",
+    "Choice",
+    "ElicitationHandler",
+    "ElicitationHandlers",
+    "ElicitationQueue",
+    "FieldError",
+    "FieldKind",
+    "FieldValue",
     "FileService",
+    "Form",
+    "FormField",
+    "FormQuestion",
+    "FormReview",
+    "PageAddress",
+    "PageQuestion",
+    "PageVisit",
     "PermissionDecision",
     "PermissionHandler",
     "PermissionPolicy",
+    "ReviewLine",
     "TerminalProcess",
     "TerminalService",
+    "answer_elicitation",
     "answer_permission",
+    "check_answer",
+    "parse_value",
+    "read_address",
+    "read_form",
+    "review_answer",
     "validate_outcome",
 ]

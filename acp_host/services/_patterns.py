@@ -7,12 +7,13 @@ up. Cost: about 50 ms each time, whatever the number of patterns.
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 __all__ = ["TIME_LIMIT", "PatternResult", "check_patterns"]
@@ -50,15 +51,22 @@ def check_patterns(checks: Sequence[tuple[str, str]], time_limit: float = TIME_L
     """
     if not checks:
         return []
-    if importlib.util.find_spec("regress") is None or not _can_start_python():
+    path = _module_path()
+    if PathFinder.find_spec("regress", path) is None or not _can_start_python():
         return [PatternResult.UNCHECKABLE] * len(checks)
-    task = json.dumps({"path": sys.path, "seconds": _PROCESSOR_TIME, "checks": checks})
+    task = json.dumps({"path": path, "seconds": _PROCESSOR_TIME, "checks": checks})
     try:
         output = _run(task.encode("ascii"), time_limit)
     except OSError:
         return [PatternResult.UNCHECKABLE] * len(checks)
     results = [PatternResult(line) for line in output.decode("ascii").split()]
     return [*results, *[PatternResult.TOO_SLOW] * (len(checks) - len(results))]
+
+
+def _module_path() -> list[str]:
+    """Return where the worker looks for modules: not in the working directory, where agents can put some."""
+    here = os.path.realpath(os.curdir)
+    return [folder for folder in sys.path if folder and os.path.realpath(folder) != here]
 
 
 def _can_start_python() -> bool:

@@ -31,7 +31,7 @@ from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import InvalidInput, InvalidParams, RequestFailed
-from acp_host.services.form_answers import check_answer
+from acp_host.services.form_answers import review_answer
 from acp_host.services.form_reader import read_form
 from acp_host.services.forms import Form
 from acp_host.services.page_address import read_address
@@ -40,14 +40,12 @@ from acp_host.wire.elicitation import (
     CreateElicitationRequest,
     CreateElicitationResponse,
     ElicitationAcceptAction,
-    ElicitationCancelAction,
     ElicitationDeclineAction,
     ElicitationFormMode,
     ElicitationUrlMode,
-    UnknownElicitationAction,
 )
 
-__all__ = ["ElicitationHandler", "ElicitationHandlers", "answer_elicitation"]
+__all__ = ["ElicitationHandler", "ElicitationHandlers", "answer_elicitation", "require_answer"]
 
 ElicitationHandler = Callable[[Any], CreateElicitationResponse | Awaitable[CreateElicitationResponse]]
 """Takes the request; returns the answer or an awaitable of it."""
@@ -90,18 +88,15 @@ async def answer_elicitation(
         InvalidParams: the question is none that can be shown.
         RequestFailed: the handler refused in its own words.
     """
-    session_id = getattr(request, "session_id", None) or None
+    session_id = getattr(request.scope, "session_id", None)
 
     def say(kind: DiagnosticKind, text: str, data: Any = None) -> None:
         report(Diagnostic(kind, text, method=_METHOD, session_id=session_id, data=data))
 
     handler = handlers.for_request(request)
     if handler is None:
-        say(
-            DiagnosticKind.UNEXPECTED,
-            "the agent asked in a mode that this host did not offer; it was declined",
-            request,
-        )
+        text = "the agent asked in a mode that this host did not offer; it was declined"
+        say(DiagnosticKind.UNEXPECTED, text, request)
         return ElicitationDeclineAction()
     form = await _read(request, say)
     try:
@@ -135,20 +130,22 @@ async def _read(request: CreateElicitationRequest, say: Callable[..., None]) -> 
     return None
 
 
-async def _checked(form: Form | None, answer: Any, say: Callable[..., None]) -> CreateElicitationResponse:
-    """Return a handler's answer as it may be sent.
-
-    Raises:
-        InvalidInput: it does not fit the form, or is no answer.
-    """
-    if isinstance(answer, ElicitationDeclineAction | ElicitationCancelAction | UnknownElicitationAction):
-        return answer
+async def _checked(form: Form | None, given: Any, say: Callable[..., None]) -> CreateElicitationResponse:
+    """Return a handler's answer as it may be sent; raises ``InvalidInput`` if it does not fit the question."""
+    answer = require_answer(given)
     if not isinstance(answer, ElicitationAcceptAction):
-        raise InvalidInput(f"a question is accepted, declined or cancelled, not answered with {type(answer).__name__}")
+        return answer
     if form is None:
         return evolve(answer, content=UNSET)
-    review = await asyncio.to_thread(check_answer, form, answer.content or {})
+    review = await review_answer(form, answer.content or {})
     review.require_valid()
     if review.unchecked:
         say(DiagnosticKind.UNEXPECTED, f"parts of an answer were not checked: {'; '.join(review.unchecked)}")
     return evolve(answer, content=review.content)
+
+
+def require_answer(answer: object) -> CreateElicitationResponse:
+    """Return ``answer`` if it accepts, declines or cancels, or is of a later kind; raise ``InvalidInput`` if not."""
+    if isinstance(answer, CreateElicitationResponse):
+        return answer
+    raise InvalidInput(f"a question is accepted, declined or cancelled, not answered with {type(answer).__name__}")

@@ -17,7 +17,8 @@ from typing import Any, TypeAlias
 from attrs import evolve, frozen
 
 from acp_host.errors import InvalidInput, InvalidState
-from acp_host.services.form_answers import FormReview, check_answer, parse_value
+from acp_host.services.elicitation import require_answer
+from acp_host.services.form_answers import FormReview, check_answer, parse_value, review_answer
 from acp_host.services.form_reader import read_form
 from acp_host.services.forms import FieldValue, FormField
 from acp_host.services.page_address import PageAddress, read_address
@@ -106,7 +107,7 @@ class FormQuestion(_Question):
     async def review(self) -> FormReview:
         """Return what would be sent, and what is wrong with it. May take seconds where a pattern runs away."""
         values = dict(self._values)
-        review = await asyncio.to_thread(check_answer, self.form, values)
+        review = await review_answer(self.form, values)
         self._review = review if values == self._values else None
         return review
 
@@ -266,6 +267,7 @@ class ElicitationQueue(QuestionQueue[_Request, CreateElicitationResponse]):
 
     def checked(self, request: _Request, answer: CreateElicitationResponse) -> CreateElicitationResponse:
         """Return an answer that fits the question; patterns are matched when it is reviewed, and before it is sent."""
+        require_answer(answer)
         if isinstance(request, ElicitationFormMode) and isinstance(answer, ElicitationAcceptAction):
             check_answer(read_form(request), answer.content or {}, patterns=False).require_valid()
         return answer

@@ -1,4 +1,4 @@
-"""Checks what is to be sent as the answer to a form: :func:`check_answer`; reads what was typed: :func:`parse_value`.
+"""Checks what is to be sent as the answer to a form: :func:`review_answer`; reads what was typed: :func:`parse_value`.
 
 An answer is checked by the rules of JSON Schema, as far as they are part of the protocol. Lengths count characters, not
 bytes. Patterns are ECMA-262 and have a time limit; one that is invalid, too slow or cannot be checked here is not
@@ -9,8 +9,11 @@ Specification: Elicitation, Form Mode.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 from attrs import frozen
@@ -21,7 +24,7 @@ from acp_host.services._patterns import PatternResult, check_patterns
 from acp_host.services.forms import FieldKind, FieldValue, Form, FormField
 from acp_host.state.display import block, one_line
 
-__all__ = ["FieldError", "FormReview", "ReviewLine", "check_answer", "parse_value"]
+__all__ = ["FieldError", "FormReview", "ReviewLine", "check_answer", "parse_value", "review_answer"]
 
 _SHOWN_LENGTH = 4_000
 _SHOWN_LINES = 100
@@ -81,11 +84,21 @@ class FormReview:
             raise InvalidInput(f"the answer cannot be sent: {'; '.join(error.message for error in self.errors)}")
 
 
+async def review_answer(form: Form, values: Mapping[str, Any]) -> FormReview:
+    """Check an answer in a thread; as :func:`check_answer`."""
+    return await asyncio.get_running_loop().run_in_executor(_executor(), check_answer, form, dict(values))
+
+
+@cache
+def _executor() -> ThreadPoolExecutor:
+    """Return threads that are kept for this, so that patterns that run away hold up nothing else."""
+    return ThreadPoolExecutor(max_workers=2, thread_name_prefix="acp_host forms")
+
+
 def check_answer(form: Form, values: Mapping[str, Any], *, patterns: bool = True) -> FormReview:
     """Check an answer.
 
-    Blocks for some milliseconds; where a pattern is matched for 50 ms, and for seconds where one runs away. Call it in
-    a thread then.
+    Blocks for some milliseconds; where a pattern is matched for 50 ms, and for seconds where one runs away.
 
     Args:
         form: what was asked.

@@ -111,6 +111,16 @@ async def test_an_answer_past_the_form_is_checked_too() -> None:
 
 
 @pytest.mark.parametrize("request_", [FORM, page()])
+async def test_what_is_no_answer_is_refused(request_: Any) -> None:
+    async with asked(ElicitationQueue(), request_) as (question, task):
+        for wrong in ("yes", {"name": "ada"}, None):
+            with pytest.raises(InvalidInput, match="accepted, declined or cancelled"):
+                question.answer(wrong)
+        assert not task.done()
+        question.decline()
+
+
+@pytest.mark.parametrize("request_", [FORM, page()])
 async def test_declined_cancelled_withdrawn_or_never_answered(request_: Any) -> None:
     queue = ElicitationQueue(opener=pytest.fail)
     async with asked(queue, request_) as (question, task):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import time
 from pathlib import Path
@@ -63,7 +62,7 @@ def test_a_pattern_cannot_take_all_memory() -> None:
 
 
 def _without_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(_patterns, "_module_path", lambda: [])
 
 
 def _in_a_frozen_program(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,6 +84,17 @@ def _without_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_where_nothing_can_be_matched_nothing_is_started(monkeypatch: pytest.MonkeyPatch, missing: Any) -> None:
     missing(monkeypatch)
     assert check_patterns([("a", "b")] * 2) == [PatternResult.UNCHECKABLE] * 2
+
+
+def test_modules_in_the_working_directory_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = tmp_path / "ran"
+    for module in ("regress", "resource", "json"):
+        (tmp_path / f"{module}.py").write_text(f"open({str(ran)!r}, 'w')")
+    monkeypatch.chdir(tmp_path)
+    for folder in ("", str(tmp_path)):
+        monkeypatch.syspath_prepend(folder)
+    assert check_patterns([("a", "a")]) == [PatternResult.MATCH]
+    assert not ran.exists()
 
 
 def test_nothing_is_started_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
