@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from acp_host.services.elicitation_queue import ElicitationQueue
     from acp_host.services.files import FileService
     from acp_host.services.form_reader import read_form
+    from acp_host.services.mcp import HostMcpServer
     from acp_host.services.permission_memory import RememberedDecisions
     from acp_host.services.permission_options import PermissionDecision
     from acp_host.services.permission_queue import PendingPermission, PermissionQueue
@@ -129,6 +130,7 @@ __all__ = [
     "EnvVarLogin",
     "FileService",
     "HostConnection",
+    "HostMcpServer",
     "HostPermissionRequest",
     "HostProtocol",
     "InternalError",
@@ -238,6 +240,7 @@ _HOMES = {
     "acp_host.services.elicitation_queue": ("ElicitationQueue",),
     "acp_host.services.files": ("FileService",),
     "acp_host.services.form_reader": ("read_form",),
+    "acp_host.services.mcp": ("HostMcpServer",),
     "acp_host.services.audit": (
         "AuditRecord",
         "AuditTrail",

@@ -24,6 +24,7 @@ from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.services import ServiceSet
 from acp_host.host.session import Opening, Session
 from acp_host.host.session_table import SessionTable
+from acp_host.services.mcp import HostMcpServer, McpServers
 from acp_host.wire._model import UNSET
 from acp_host.wire.mcp import McpServer, McpServerAcp, McpServerHttp, McpServerSse
 from acp_host.wire.session import (
@@ -50,6 +51,7 @@ _MCP_NEEDS = {
     McpServerHttp: "mcpCapabilities.http",
     McpServerSse: "mcpCapabilities.sse",
     McpServerAcp: "mcpCapabilities.acp",
+    HostMcpServer: "mcpCapabilities.acp",
 }
 """An agent that does not offer these leaves such a server out without a word; every agent takes the others."""
 
@@ -68,6 +70,7 @@ class AgentMethods(AccountMethods):
     diagnostics: DiagnosticLog
     _sessions: SessionTable
     _services: ServiceSet
+    _mcp: McpServers
 
     # --- sessions ---------------------------------------------------------------------------------------------------
 
@@ -76,7 +79,7 @@ class AgentMethods(AccountMethods):
         cwd: str | Path = ".",
         *,
         additional_directories: Sequence[str | Path] = (),
-        mcp_servers: Sequence[McpServer] = (),
+        mcp_servers: Sequence[McpServer | HostMcpServer] = (),
         system_prompt: SystemPrompt | None = None,
         meta: Mapping[str, Any] | None = None,
         force: bool = False,
@@ -86,7 +89,8 @@ class AgentMethods(AccountMethods):
         Args:
             cwd: its working directory; made absolute.
             additional_directories: further roots; the agent must offer ``sessionCapabilities.additionalDirectories``.
-            mcp_servers: MCP servers for the agent to connect to.
+            mcp_servers: MCP servers for the agent to connect to, and servers of this program
+                (:class:`~acp_host.services.mcp.HostMcpServer`), which it calls over this connection.
             system_prompt: instructions for the session; the agent must offer ``sessionCapabilities.systemPrompt``.
             meta: ``_meta`` of the request.
             force: send what was not agreed, too.
@@ -105,7 +109,7 @@ class AgentMethods(AccountMethods):
         cwd: str | Path = ".",
         *,
         additional_directories: Sequence[str | Path] = (),
-        mcp_servers: Sequence[McpServer] = (),
+        mcp_servers: Sequence[McpServer | HostMcpServer] = (),
         system_prompt: SystemPrompt | None = None,
         meta: Mapping[str, Any] | None = None,
         continues: Session | None = None,
@@ -129,7 +133,7 @@ class AgentMethods(AccountMethods):
         cwd: str | Path = ".",
         *,
         additional_directories: Sequence[str | Path] = (),
-        mcp_servers: Sequence[McpServer] = (),
+        mcp_servers: Sequence[McpServer | HostMcpServer] = (),
         system_prompt: SystemPrompt | None = None,
         meta: Mapping[str, Any] | None = None,
         continues: Session | None = None,
@@ -146,7 +150,7 @@ class AgentMethods(AccountMethods):
         cwd: str | Path = ".",
         *,
         additional_directories: Sequence[str | Path] = (),
-        mcp_servers: Sequence[McpServer] = (),
+        mcp_servers: Sequence[McpServer | HostMcpServer] = (),
         system_prompt: SystemPrompt | None = None,
         meta: Mapping[str, Any] | None = None,
         force: bool = False,
@@ -211,7 +215,7 @@ class AgentMethods(AccountMethods):
         self,
         cwd: str | Path,
         additional_directories: Sequence[str | Path],
-        mcp_servers: Sequence[McpServer],
+        mcp_servers: Sequence[McpServer | HostMcpServer],
         system_prompt: SystemPrompt | None,
         meta: Mapping[str, Any] | None,
         force: bool,
@@ -233,16 +237,26 @@ class AgentMethods(AccountMethods):
             roots,
             {
                 "cwd": roots[0],
-                "mcp_servers": tuple(mcp_servers),
+                "mcp_servers": tuple(
+                    [self._mcp.lend(one) if isinstance(one, HostMcpServer) else one for one in mcp_servers]
+                ),
                 "additional_directories": tuple(roots[1:]) or UNSET,
                 "system_prompt": system_prompt or UNSET,
                 "meta": meta or UNSET,
             },
         )
 
+    def _lend(self, server: McpServer | HostMcpServer) -> McpServer:
+        return self._mcp.lend(server) if isinstance(server, HostMcpServer) else server
+
     async def _create(self, method: str, request: Any, roots: Sequence[str], force: bool) -> Session:
         """Open a session whose id the agent chooses."""
-        return await self.authentication.logged_in(method, lambda: self._create_once(method, request, roots, force))
+        with self._mcp.lent(request.mcp_servers) as lent_to:
+            session = await self.authentication.logged_in(
+                method, lambda: self._create_once(method, request, roots, force)
+            )
+            lent_to(session.id)
+        return session
 
     async def _create_once(self, method: str, request: Any, roots: Sequence[str], force: bool) -> Session:
         created: list[Session] = []
@@ -272,9 +286,12 @@ class AgentMethods(AccountMethods):
         """Open a session whose id is known."""
         if not force:
             self.agreement.require(method)
-        return await self.authentication.logged_in(
-            method, lambda: self._reopen_once(method, request, session_id, roots, continues, force)
-        )
+        with self._mcp.lent(request.mcp_servers) as lent_to:
+            session = await self.authentication.logged_in(
+                method, lambda: self._reopen_once(method, request, session_id, roots, continues, force)
+            )
+            lent_to(session_id)
+        return session
 
     async def _reopen_once(
         self,
@@ -329,6 +346,7 @@ class AgentMethods(AccountMethods):
 
     async def _forget_session(self, session_id: str) -> None:
         self._sessions.remove(session_id)
+        self._mcp.session_closed(session_id)
         await self._services.close_session(session_id)
 
 

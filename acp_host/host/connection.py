@@ -49,6 +49,7 @@ from acp_host.transports import Transport
 from acp_host.wire._model import UNSET
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.initialize import Implementation
+from acp_host.wire.mcp import MessageMcpNotification
 
 __all__ = ["ConnectionOptions", "HostConnection"]
 
@@ -429,8 +430,12 @@ class HostConnection(AgentMethods):
         self._ended.set()
         self.authentication.connection_ended()
         self._incoming.cancel_all()  # nobody waits for the answers any more
+        self._mcp.close()
         self._sessions.end("lost" if self._end_error else "closed", str(self._end_error or ""))
         self.diagnostics.close()
+
+    async def _notify_of_mcp(self, notification: MessageMcpNotification) -> None:
+        await self.notify("mcp/message", notification, force=True)  # the agent that asked takes it
 
     def _after_cancel(self, session_id: str) -> None:
         if self._tasks.is_open:
