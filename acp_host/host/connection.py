@@ -43,6 +43,7 @@ from acp_host.protocol.negotiation import Agreement, Registered, client_capabili
 from acp_host.quirks import QUIRKS, Quirk, QuirkKind
 from acp_host.reminders import WireRung
 from acp_host.scheduling import AsyncioScheduler, SystemClock
+from acp_host.services.mcp import McpServers
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_preferences import NoticePreferences
 from acp_host.transports import Transport
@@ -153,6 +154,8 @@ class HostConnection(AgentMethods):
             services, gate, self._sessions, self._reads_missing_as_empty, self.diagnostics.add
         )
         self._service_handlers.register(self._incoming)
+        self._mcp = McpServers(self._tasks.start, self._notify_of_mcp, self.diagnostics.add)
+        self._incoming.serve("mcp/message", self._mcp.message)
 
     def _attach(self, transport: Transport) -> None:
         """Go on with a new process or connection; sessions that are opened from now on are of that one."""

@@ -9,6 +9,7 @@ from acp_host._version import __version__
 from acp_host.errors import AuthRequired, InvalidRequest, ResourceNotFound
 from acp_host.testing._account_methods import LOGINS, AccountMethods
 from acp_host.testing._features import FEATURES, agent_capabilities, offered
+from acp_host.testing._mcp_calls import McpCalls
 from acp_host.testing._reminder_desk import ReminderDesk
 from acp_host.testing._reminder_methods import ReminderMethods
 from acp_host.testing._session_methods import SessionMethods
@@ -37,15 +38,17 @@ class Connection:
         side: the way to the host.
         client: what the host offers.
         desk: the reminders of its sessions.
+        mcp: its requests to MCP servers of the host.
     """
 
     def __init__(self, agent: ReferenceAgent) -> None:
         self.agent = agent
         self.client = ClientCapabilities()
         self.desk = ReminderDesk(self)
+        self.mcp = McpCalls(self)
         self._initialized = False
         handlers: dict[str, Handler] = {}
-        for part in (AccountMethods(self), SessionMethods(self), TurnMethods(self), ReminderMethods(self)):
+        for part in (AccountMethods(self), SessionMethods(self), TurnMethods(self), ReminderMethods(self), self.mcp):
             handlers |= part.handlers()
         absent = {
             method for name, feature in FEATURES.items() if name not in agent.features for method in feature.methods

@@ -17,6 +17,7 @@ from acp_host.wire.capabilities import (
     AuthStatusCapabilities,
     ClientCapabilities,
     LogoutCapabilities,
+    McpCapabilities,
     PromptCapabilities,
     ProvidersCapabilities,
     SessionAdditionalDirectoriesCapabilities,
@@ -71,6 +72,8 @@ FEATURES: Mapping[str, Feature] = {
     "title": Feature(("session/set_title",), stable=False),
     "authStatus": Feature(("auth/status",), stable=False),
     "providers": Feature(("providers/list", "providers/set", "providers/disable"), stable=False),
+    "mcp": Feature(stable=False),
+    "old_options": Feature(("session/set_model",), stable=False, asked_for=True),
     # As in the RFC; the two that follow go with Harn's ways too.
     "reminders": Feature(("session/inject_reminder",), stable=False),
     "reminder_updates": Feature(stable=False),
@@ -116,6 +119,7 @@ def agent_capabilities(features: frozenset[str]) -> AgentCapabilities:
         prompt_capabilities=PromptCapabilities(
             image=has("image"), audio=has("audio"), embedded_context=has("embeddedContext")
         ),
+        mcp_capabilities=McpCapabilities(acp=True) if has("mcp") else UNSET,
         session_capabilities=SessionCapabilities(
             list=SessionListCapabilities() if has("list") else UNSET,
             delete=SessionDeleteCapabilities() if has("delete") else UNSET,

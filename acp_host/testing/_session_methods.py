@@ -105,6 +105,7 @@ class SessionMethods:
     def _add(self, request: NewSessionRequest | ForkSessionRequest) -> AgentSession:
         session = AgentSession(self._agent.number("session"), request.cwd, request.additional_directories or ())
         self._agent.sessions[session.id] = session
+        session.mcp_servers = request.mcp_servers or ()
         self._open(session)
         return session
 
@@ -113,6 +114,7 @@ class SessionMethods:
         self._check(request)
         if session.turn is not None:
             raise InvalidRequest("a turn is running in this session", data={"sessionId": session.id})
+        session.mcp_servers = request.mcp_servers or ()
         session.cwd, session.additional_directories = request.cwd, request.additional_directories or ()
         self._open(session)
         return session
@@ -127,6 +129,8 @@ class SessionMethods:
         self._connection.side.update(session.id, AvailableCommandsUpdate(self._agent.commands))
 
     def _settings(self, session: AgentSession) -> dict[str, Any]:
+        if "old_options" in self._agent.features:
+            return {"modes": session.settings.modes(), "extra": {"models": session.settings.models()}}
         options = session.settings.options(switches=self._connection.offers(SWITCHES))
         return {"modes": session.settings.modes(), "config_options": options}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
 from acp_host.errors import InvalidParams, InvalidRequest
@@ -12,6 +12,7 @@ from acp_host.testing.agent_side import Handler
 from acp_host.testing.agent_turn import AgentTurn, TurnContext
 from acp_host.wire._model import UNSET
 from acp_host.wire.config_options import (
+    ConfigOptionUpdate,
     SetSessionConfigOptionRequest,
     SetSessionConfigOptionResponse,
     SetSessionModeRequest,
@@ -49,6 +50,7 @@ class TurnMethods:
             "session/cancel": self.cancel,
             "session/set_mode": self.set_mode,
             "session/set_config_option": self.set_config_option,
+            "session/set_model": self.set_model,
         }
 
     def prompt(self, request: PromptRequest) -> Coroutine[Any, Any, PromptResponse]:
@@ -66,6 +68,7 @@ class TurnMethods:
             side=self._connection.side,
             client=self._connection.client,
             desk=self._connection.desk,
+            mcp=self._connection.mcp,
             number=agent.number,
             delay=agent.delay,
         )
@@ -96,6 +99,12 @@ class TurnMethods:
         """Turn a mode on."""
         self._change(self._connection.open_session(request.session_id), "mode", request.mode_id)
 
+    def set_model(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Choose a model, in the way of an older draft; nothing but the answer tells of it."""
+        session = self._connection.open_session(params.get("sessionId", ""))
+        session.settings.set("model", params.get("modelId", ""))
+        return {}
+
     def set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
         """Set an option and return all of them."""
         session = self._connection.open_session(request.session_id)
@@ -104,8 +113,10 @@ class TurnMethods:
         return SetSessionConfigOptionResponse(options)
 
     def _change(self, session: AgentSession, option: str, value: str | bool) -> None:
+        old = "old_options" in self._agent.features
         for update in session.change(option, value, switches=self._connection.offers(SWITCHES)):
-            self._connection.side.update(session.id, update)
+            if not (old and isinstance(update, ConfigOptionUpdate)):
+                self._connection.side.update(session.id, update)
 
     def _check_block(self, block: ContentBlock) -> None:
         feature = _NEEDS.get(type(block), "")

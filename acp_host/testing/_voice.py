@@ -11,6 +11,7 @@ from attrs import frozen
 from acp_host.errors import NotSupported
 from acp_host.state.reminder_marker import MARKER, MarkedText
 from acp_host.testing._features import offered
+from acp_host.testing._mcp_calls import McpCalls
 from acp_host.testing._reminder_desk import ReminderDesk
 from acp_host.testing.agent_session import SWITCHES, AgentSession
 from acp_host.testing.agent_side import AgentSide
@@ -36,6 +37,7 @@ class TurnContext:
         side: the way to the host.
         client: what the host offers.
         desk: the reminders of the sessions.
+        mcp: the way to MCP servers of the host.
         number: makes the next id out of a word.
         delay: seconds between two chunks of a message.
     """
@@ -43,6 +45,7 @@ class TurnContext:
     side: AgentSide
     client: ClientCapabilities
     desk: ReminderDesk
+    mcp: McpCalls
     number: Callable[[str], str]
     delay: float
 

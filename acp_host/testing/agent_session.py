@@ -23,6 +23,7 @@ from acp_host.wire.config_options import (
 )
 from acp_host.wire.content import TextContent
 from acp_host.wire.ids import SessionId
+from acp_host.wire.mcp import McpServer
 from acp_host.wire.session import SessionInfo
 from acp_host.wire.text import join_text
 from acp_host.wire.updates import ContentChunk, SessionUpdate, UnknownSessionUpdate
@@ -68,6 +69,11 @@ class Settings:
         """Return the modes and the current one."""
         return SessionModeState(self.mode, _MODES)
 
+    def models(self) -> dict[str, Any]:
+        """Return the models as an older draft has them, plain JSON."""
+        models = [{"modelId": value, "name": name} for value, name in _SELECTS["model"][2].items()]
+        return {"currentModelId": self.model, "availableModels": models}
+
     def options(self, *, switches: bool) -> tuple[SessionConfigOption, ...]:
         """Return all options; ``switches`` tells whether the host takes those that are on or off."""
         options: list[SessionConfigOption] = [
@@ -108,6 +114,7 @@ class AgentSession:
         id: its id.
         cwd: its working directory.
         additional_directories: further roots.
+        mcp_servers: the MCP servers that the host named.
         updated_at: when something last happened, in ISO 8601.
         title: what it is called; ``None`` until the first prompt.
         archived: whether it was put away.
@@ -124,6 +131,7 @@ class AgentSession:
     id: SessionId
     cwd: str
     additional_directories: tuple[str, ...] = ()
+    mcp_servers: tuple[McpServer, ...] = ()
     updated_at: str = ""
     title: str | None = None
     archived: bool = False

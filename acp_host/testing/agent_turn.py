@@ -14,7 +14,8 @@ from typing import Any
 
 from attrs import frozen
 
-from acp_host.errors import AcpError
+from acp_host.errors import AcpError, NotSupported
+from acp_host.testing._mcp_calls import McpNotified
 from acp_host.testing._reminder_shelf import AgentReminder, Source
 from acp_host.testing._reminder_wire import harn_form
 from acp_host.testing._tool_call import ToolCallInProgress, ToolCallSkipped, announcement
@@ -31,6 +32,7 @@ from acp_host.wire.elicitation import (
     ElicitationUrlMode,
 )
 from acp_host.wire.files import ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest
+from acp_host.wire.mcp import McpServerAcp
 from acp_host.wire.permission import (
     PermissionOption,
     PermissionOptionKind,
@@ -293,6 +295,32 @@ class AgentTurn(Voice):
         answer: CreateElicitationResponse = await self.request("elicitation/create", question)
         self._context.side.notify("elicitation/complete", CompleteElicitationNotification(id))
         return answer
+
+    async def call_mcp(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        server: str | None = None,
+        told: McpNotified = lambda method, params: None,
+    ) -> Any:
+        """Send a request to an MCP server of the host, and return its result.
+
+        Args:
+            method: MCP's method.
+            params: its parameters.
+            server: the server's name; ``None`` for the first one.
+            told: called with the method and the parameters of each notification that belongs to the request.
+
+        Raises:
+            NotSupported: the host serves none of this name.
+            RequestFailed: the server, or the host, answered with an error.
+        """
+        servers = [one for one in self.session.mcp_servers if isinstance(one, McpServerAcp)]
+        server_id = next((one.server_id for one in servers if server in (None, one.name)), None)
+        if server_id is None:
+            raise NotSupported("the host serves no MCP server", capability="mcpServers", method="mcp/message")
+        return await self._context.mcp.request(server_id, method, params or {}, told)
 
     async def request(self, method: str, params: Any = UNSET) -> Any:
         """Send any request to the host; see :meth:`~acp_host.testing.agent_side.AgentSide.request`."""

@@ -51,7 +51,8 @@ class ReferenceAgent:
     the reminders that the host sent, and the host is told so. ``/reminders`` says what it saw.
 
     One agent can serve many connections, one after the other or at once; its sessions outlive them, so that a host can
-    load them again. MCP servers are accepted and left alone.
+    load them again. Of MCP servers it calls those of the host itself, which it reaches over the connection, and only
+    where the script says so; others are accepted and left alone.
 
     Args:
         script: what to do with a prompt; ``None`` for the built-in one.
@@ -60,9 +61,11 @@ class ReferenceAgent:
         unstable: offer draft methods too, and tell the usage of each turn.
         without: features to leave out: any of ``image``, ``audio``, ``embeddedContext``, ``additionalDirectories``,
             ``load``, ``list``, ``resume``, ``close``, ``delete``, ``logout``, and of the drafts ``systemPrompt``,
-            ``fork``, ``archive``, ``status``, ``title``, ``authStatus``, ``providers``, ``reminders``,
-            ``reminder_updates`` (of what becomes of them), ``reminder_queue`` (to list and revoke them).
-        also: features to offer that are not offered by default: ``harn_reminders`` takes reminders as Harn does, by
+            ``fork``, ``archive``, ``status``, ``title``, ``authStatus``, ``providers``, ``mcp`` (servers
+            of the host), ``reminders``, ``reminder_updates`` (of what becomes of them), ``reminder_queue`` (to list and
+            revoke them).
+        also: features to offer that are not offered by default: ``old_options`` tells of modes and models as agents do
+            that know no configuration options; ``harn_reminders`` takes reminders as Harn does, by
             ``session/remind``; ``harn_decorations`` puts them beside tool calls too; ``harn_no_bridge`` refuses them as
             long as no prompt runs; ``harn_old`` advertises and takes what an older build does.
         require_auth: refuse to open sessions, and to take prompts, until somebody is logged in.

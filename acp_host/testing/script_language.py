@@ -15,6 +15,7 @@ it belong to it, and they are done in order. ``/commands`` lists them to the hos
 ``/write PATH`` and lines        writes a file through the host, with permission
 ``/run COMMAND…``                runs a command in a terminal of the host, with permission; without a shell
 ``/ask``                         asks the user by a form
+``/mcp METHOD PARAMS``           asks the first MCP server of the host; the parameters are JSON
 ``/visit URL``                   sends the user to a web page
 ``/slow N``                      N chunks, a tenth of a second apart
 ``/flood N``                     N chunks, as fast as they go
@@ -42,6 +43,7 @@ Any other prompt gets :func:`~acp_host.testing.conversation.conversation`.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections import Counter
@@ -197,6 +199,18 @@ async def _visit(turn: AgentTurn, text: str) -> None:
     await turn.say("You agreed." if isinstance(answer, ElicitationAcceptAction) else "You did not agree.")
 
 
+async def _mcp(turn: AgentTurn, text: str) -> None:
+    method, _, given = text.partition(" ")
+    try:
+        params = json.loads(given or "{}")
+        told: list[str] = []
+        answer = await turn.call_mcp(method, params, told=lambda *said: told.append(f"{json.dumps(said)}\n"))
+    except (ValueError, RequestFailed) as error:
+        await turn.say(f"{error}\n")
+    else:
+        await turn.say("".join([*told, json.dumps(answer), "\n"]))
+
+
 async def _wait(turn: AgentTurn, text: str) -> None:
     while True:
         await turn.pause(3600)
@@ -309,6 +323,7 @@ _COMMANDS = {
     "write": _Command("Write a file", "path, then its lines", _write),
     "run": _Command("Run a command", "command and arguments", _run),
     "ask": _Command("Ask the user by a form", "question", _ask),
+    "mcp": _Command("Ask an MCP server of the host", "method and parameters", _mcp),
     "visit": _Command("Send the user to a web page", "URL", _visit),
     "slow": _Command("Talk slowly", "number of chunks", _slow),
     "flood": _Command("Talk fast", "number of chunks", _flood),
