@@ -237,9 +237,7 @@ class AgentMethods(AccountMethods):
             roots,
             {
                 "cwd": roots[0],
-                "mcp_servers": tuple(
-                    [self._mcp.lend(one) if isinstance(one, HostMcpServer) else one for one in mcp_servers]
-                ),
+                "mcp_servers": tuple([self._lend(server) for server in mcp_servers]),
                 "additional_directories": tuple(roots[1:]) or UNSET,
                 "system_prompt": system_prompt or UNSET,
                 "meta": meta or UNSET,
@@ -284,9 +282,9 @@ class AgentMethods(AccountMethods):
         force: bool,
     ) -> Session:
         """Open a session whose id is known."""
-        if not force:
-            self.agreement.require(method)
         with self._mcp.lent(request.mcp_servers) as lent_to:
+            if not force:
+                self.agreement.require(method)
             session = await self.authentication.logged_in(
                 method, lambda: self._reopen_once(method, request, session_id, roots, continues, force)
             )
