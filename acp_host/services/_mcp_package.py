@@ -18,7 +18,7 @@ from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from mcp_types.jsonrpc import ErrorData
 
-from acp_host.errors import InternalError, MethodNotFound, RequestFailed
+from acp_host.errors import MethodNotFound, RequestFailed
 from acp_host.services.mcp import MAX_OPEN, Notify
 
 __all__ = ["PackageConversation"]
@@ -67,7 +67,7 @@ class PackageConversation:
             self._receive.close()
             for exchange in self._open.values():
                 if not exchange.answer.done():
-                    exchange.answer.set_exception(InternalError("the MCP server has ended"))
+                    exchange.answer.set_exception(EOFError("the MCP server has ended"))
 
     def close(self) -> None:
         """End the server's input, on which it ends."""
@@ -101,7 +101,7 @@ class PackageConversation:
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass  # it has ended, and every request with it
         except anyio.WouldBlock:
-            raise InternalError("the MCP server does not read its requests") from None
+            raise BufferError("the MCP server does not read its requests") from None
 
     async def _take(self, written: SessionMessage) -> None:
         """Take what the server writes."""

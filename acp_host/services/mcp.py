@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeAlias
 from attrs import define, field, frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import InternalError, InvalidInput, InvalidRequest, RequestFailed, ResourceNotFound
+from acp_host.errors import InvalidInput, InvalidParams, RequestFailed
 from acp_host.wire._model import UNSET
 from acp_host.wire.mcp import (
     McpError,
@@ -32,8 +32,11 @@ from acp_host.wire.mcp import (
 
 __all__ = ["MAX_OPEN", "Conversation", "HostMcpServer", "McpFunction", "McpServers", "Notify"]
 
-MAX_OPEN = 100
+MAX_OPEN = 64
 """Most requests that the agent can have open with one server of a session."""
+
+# Codes of the request around MCP's own, where no server has answered; those of other implementations.
+_TOO_MANY, _UNAVAILABLE, _FAILED = -33000, -33001, -33002
 
 McpFunction: TypeAlias = Callable[[str, Mapping[str, Any] | None], Any | Awaitable[Any]]
 """Takes MCP's method and its parameters; returns the result, plain JSON, or an awaitable of it."""
@@ -198,27 +201,28 @@ class McpServers:
         """Answer ``mcp/message``.
 
         Raises:
-            ResourceNotFound: there is no such server.
-            InvalidRequest: a request of this name is open.
-            InternalError: too many are.
+            InvalidParams: a request of this name is open.
+            RequestFailed: there is no such server (-33001), too many requests are open (-33000), or the server failed
+                without an answer of its own (-33002).
         """
         lent, request_id = self._lent.get(request.server_id), request.request_id
         if lent is None:
-            raise ResourceNotFound(f"there is no MCP server {request.server_id}", data={"serverId": request.server_id})
+            raise _failure(_UNAVAILABLE, f"there is no MCP server {request.server_id}", request)
         if request_id in lent.open:
-            raise InvalidRequest(f"the MCP request {request_id} has no answer yet", data={"requestId": request_id})
+            raise InvalidParams(f"the MCP request {request_id} has no answer yet", data={"requestId": request_id})
         if len(lent.open) >= MAX_OPEN:
-            raise InternalError(f"{MAX_OPEN} MCP requests have no answer yet; no more are taken until one has")
+            raise _failure(_TOO_MANY, f"{MAX_OPEN} MCP requests have no answer yet; one more is not taken", request)
         lent.open.add(request_id)
         try:
             return MessageMcpResponse(result=await self._ask(lent, request))
         except RequestFailed as error:
+            if request.server_id not in self._lent:
+                raise _failure(_UNAVAILABLE, "the MCP server was taken back with its session", request) from None
             data = UNSET if error.data is None else error.data
             return MessageMcpResponse(error=McpError(error.code, error.message, data))
         except Exception as error:
             self._report_failure(lent, error, request.method)
-            text = f"the MCP server failed to handle {request.method}"
-            return MessageMcpResponse(error=McpError(InternalError.default_code, text))
+            raise _failure(_FAILED, f"the MCP server failed to handle {request.method}", request) from None
         finally:
             lent.open.discard(request_id)
 
@@ -236,3 +240,7 @@ class McpServers:
         text = f"the MCP server {lent.server.name} failed: {type(error).__name__}: {error}"
         trace = "".join(traceback.format_exception(error, limit=-5))
         self._report(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, method=method, data=trace))
+
+
+def _failure(code: int, message: str, request: MessageMcpRequest) -> RequestFailed:
+    return RequestFailed(message, code=code, data={"serverId": request.server_id})

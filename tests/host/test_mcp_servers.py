@@ -137,7 +137,7 @@ class TestOverTheConnection:
             await agent.open_session("s-1")
             await agent.expect("session/close")
             agent.reply({})
-            assert await asked(agent, asks()) == -32002
+            assert await asked(agent, asks()) == -33001
 
         async with connected(script, SERVES_ACP) as host:
             session = await host.new_session(mcp_servers=[HostMcpServer(echo)])
@@ -147,7 +147,7 @@ class TestOverTheConnection:
         async def script(agent: ScriptedAgent) -> None:
             await agent.expect("session/new")
             agent.reply_error(-32603, "no")
-            assert await asked(agent, asks()) == -32002
+            assert await asked(agent, asks()) == -33001
 
         async with connected(script, SERVES_ACP) as host:
             with pytest.raises(acp_host.RequestFailed):
@@ -164,9 +164,9 @@ class TestOverTheConnection:
             agent.reply({}, to=loading)
             await agent.expect("session/resume")
             agent.reply_error(-32603, "no")
-            assert await asked(agent, asks("mcp-1")) == -32002
+            assert await asked(agent, asks("mcp-1")) == -33001
             assert "result" in await asked(agent, asks("mcp-2"))
-            assert await asked(agent, asks("mcp-3")) == -32002
+            assert await asked(agent, asks("mcp-3")) == -33001
 
         async with connected(script, {**SERVES_ACP, "sessionCapabilities": {"close": {}, "resume": {}}}) as host:
             session = await host.new_session(mcp_servers=[HostMcpServer(echo)])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import CallToolResult, TextContent, Tool
 
 from acp_host.diagnostics import Diagnostic
-from acp_host.errors import InternalError, InvalidInput, InvalidRequest, RequestFailed, ResourceNotFound
+from acp_host.errors import InvalidInput, RequestFailed
 from acp_host.services.mcp import MAX_OPEN, HostMcpServer, McpServers
 from acp_host.wire.mcp import McpError, McpServerAcp, MessageMcpNotification, MessageMcpRequest, MessageMcpResponse
 
@@ -83,6 +83,15 @@ def text_of(answer: MessageMcpResponse) -> str:
 def error_of(answer: MessageMcpResponse) -> McpError:
     assert isinstance(answer.error, McpError), answer
     return answer.error
+
+
+@contextmanager
+def refused(code: int, message: str | None = None) -> Iterator[None]:
+    """Expect an error of the request around MCP's own."""
+    with pytest.raises(RequestFailed) as raised:
+        yield
+    assert raised.value.code == code
+    assert message in (None, raised.value.message)
 
 
 async def hang(context: Any) -> str:
@@ -172,8 +181,9 @@ class TestOfThePackage:
             asked = asyncio.create_task(asking.call(lent, "wait"))
             await begun.wait()
             asking.hub.session_closed("s-1")
-            assert error_of(await asked).message == "Connection closed"
-            with pytest.raises(ResourceNotFound):
+            with refused(-33001, "the MCP server was taken back with its session"):
+                await asked
+            with refused(-33001):
                 await asking.call(lent, "wait")
 
     async def test_two_sessions_share_a_server_and_no_request(self) -> None:
@@ -215,9 +225,12 @@ class TestOfThePackage:
         server.lifespan = lifespan
         async with agent() as asking:
             lent = asking.hub.lend(HostMcpServer(server, name="db"))
-            error = error_of(await asking.call(lent, "hello"))
-            assert (error.code, error.message) == (-32603, "the MCP server has ended")
-            assert [note.message for note in asking.diagnostics] == ["the MCP server db failed: OSError: no database"]
+            with refused(-33002, "the MCP server failed to handle tools/call"):
+                await asking.call(lent, "hello")
+            assert [note.message for note in asking.diagnostics] == [
+                "the MCP server db failed: OSError: no database",
+                "the MCP server db failed: EOFError: the MCP server has ended",
+            ]
             assert text_of(await asking.call(lent, "hello")) == "hello"
 
     async def test_what_belongs_to_no_request_has_no_way_to_the_agent(self) -> None:
@@ -281,8 +294,8 @@ class TestOfAFunction:
             raise ValueError("/home/user/secret")
 
         async with agent() as asking:
-            error = error_of(await asking.ask(asking.hub.lend(HostMcpServer(function)), "ping"))
-            assert (error.code, error.message) == (-32603, "the MCP server failed to handle ping")
+            with refused(-33002, "the MCP server failed to handle ping"):
+                await asking.ask(asking.hub.lend(HostMcpServer(function)), "ping")
             [note] = asking.diagnostics
             assert "/home/user/secret" in note.message
 
@@ -290,7 +303,7 @@ class TestOfAFunction:
 class TestBounds:
     async def test_a_server_that_is_not_there(self) -> None:
         async with agent() as asking:
-            with pytest.raises(ResourceNotFound, match="there is no MCP server mcp-9"):
+            with refused(-33001, "there is no MCP server mcp-9"):
                 await asking.ask(McpServerAcp("x", "mcp-9"), "ping")
 
     async def test_a_request_id_that_is_open(self) -> None:
@@ -304,7 +317,7 @@ class TestBounds:
             request = MessageMcpRequest(lent.server_id, "same", "ping")
             first = asyncio.create_task(asking.hub.message(request))
             await asyncio.sleep(0)
-            with pytest.raises(InvalidRequest):
+            with refused(-32602):
                 await asking.hub.message(request)
             gate.set()
             assert (await first).result is None
@@ -321,7 +334,7 @@ class TestBounds:
             lent = asking.hub.lend(HostMcpServer(function))
             waiting = [asyncio.create_task(asking.ask(lent, "ping")) for _ in range(MAX_OPEN)]
             await asyncio.sleep(0)
-            with pytest.raises(InternalError, match="100 MCP requests"):
+            with refused(-33000):
                 await asking.ask(lent, "ping")
             gate.set()
             assert {answer.result for answer in await asyncio.gather(*waiting)} == {"ok"}
@@ -331,7 +344,7 @@ class TestBounds:
             lent = asking.hub.lend(HostMcpServer(lambda method, params: None))
             with pytest.raises(ZeroDivisionError), asking.hub.lent([lent]):
                 raise ZeroDivisionError
-            with pytest.raises(ResourceNotFound):
+            with refused(-33001):
                 await asking.ask(lent, "ping")
 
     async def test_new_ones_take_the_place_of_those_before(self) -> None:
@@ -341,7 +354,7 @@ class TestBounds:
                 with asking.hub.lent([lent]) as belong_to:
                     belong_to("s-1")
             assert (await asking.ask(two, "ping")).result == "ping"
-            with pytest.raises(ResourceNotFound):
+            with refused(-33001):
                 await asking.ask(one, "ping")
 
 
