@@ -15,6 +15,7 @@ import itertools
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any, Protocol, TypeAlias
 
 from attrs import define, field, frozen
@@ -75,7 +76,7 @@ class HostMcpServer:
         name: what the agent calls the server; the prefix of its tools in many agents.
 
     Raises:
-        InvalidInput: ``server`` is neither.
+        InvalidInput: ``server`` is neither, or of a version of the package before 2.0.
     """
 
     server: Any
@@ -85,6 +86,8 @@ class HostMcpServer:
         if not _is_of_package(self.server) and not callable(self.server):
             kind = type(self.server).__name__
             raise InvalidInput(f"an MCP server is a server of the package mcp or a function, not {kind}")
+        if _is_of_package(self.server) and find_spec("mcp_types") is None:
+            raise InvalidInput("servers of the package mcp can be served from its version 2.0 on; this is an older one")
         if not isinstance(self.name, str) or not self.name:
             raise InvalidInput("the name of an MCP server is a string that is not empty")
 

@@ -364,6 +364,13 @@ class TestHostMcpServer:
         with pytest.raises(InvalidInput, match="a server of the package mcp or a function"):
             HostMcpServer(server)
 
+    def test_a_server_of_an_older_version_of_the_package(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        server = Server("old")
+        monkeypatch.setattr("acp_host.services.mcp.find_spec", lambda name: None)
+        with pytest.raises(InvalidInput, match=r"version 2\.0"):
+            HostMcpServer(server)
+        HostMcpServer(lambda method, params: None)
+
     @pytest.mark.parametrize("name", ["", None])
     def test_it_has_a_name(self, name: Any) -> None:
         with pytest.raises(InvalidInput, match="name"):

@@ -193,6 +193,35 @@ class TestWhatWasSeen:
         assert not main_session("codex-acp")[0].info.provisional
         assert main_session("qwen")[0].info.provisional
 
+    @pytest.mark.parametrize(
+        ("name", "options"),
+        [
+            ("gemini", {"mode": "mode", "model": "model"}),  # which has no configuration options
+            ("fast-agent", {"mode": "mode"}),
+            ("qwen", {"mode": "config_option", "model": "config_option"}),  # which tells both twice
+            ("pi3", {"model": "config_option", "thought_level": "config_option"}),  # its modes are the latter
+            ("opencode", {"model": "config_option", "mode": "config_option"}),
+            ("acpsdk-ts-example", {}),
+        ],
+    )
+    def test_options_are_shown_once_whatever_their_form(self, name, options):
+        for snapshots in played(name).snapshots.values():
+            assert {option.id: option.source for option in snapshots[-1].options.entries} == options
+
+    @pytest.mark.parametrize("name", ["claude-agent-acp-new", "codex-acp", "gemini", "opencode", "pi3", "qwen"])
+    def test_every_set_of_an_option_was_shown_at_once_and_is_over(self, name):
+        seen = []
+
+        def opened(state: SessionState) -> None:
+            state.options.changed.connect(lambda changes: seen.extend(changes.snapshot.entries))
+
+        player = folded.play(path_of(name), opened=opened)
+        pending = [option for option in seen if option.pending is not None]
+        assert pending
+        assert all(option.value == option.pending for option in pending)
+        for snapshots in player.snapshots.values():
+            assert {option.pending for option in snapshots[-1].options.entries} <= {None}
+
     def test_hints_in_metadata_are_kept(self):
         assert main_session("codex-acp")[0].info.meta == {"codex": {"threadStatus": {"type": mask("idle")}}}
         assert main_session("pi3")[0].info.meta == {"piAcp": {"queueDepth": 0, "running": False}}
