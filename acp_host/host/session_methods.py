@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidInput, MalformedResponse
 from acp_host.host.driver import Driver
-from acp_host.state.events import OptionSetFailed, OptionSetSent, OptionSetTaken
+from acp_host.state.events import OptionSetFailed, OptionSetSent, OptionSetTaken, SessionInfoChanged
 from acp_host.state.option_entries import OptionSource
 from acp_host.state.options import OptionsView
 from acp_host.state.session_state import SessionState
@@ -90,8 +90,8 @@ class SessionMethods:
         """
         sent = OptionSetSent(next(self._set_numbers), OptionSource.MODE, mode_id)
         request = SetSessionModeRequest(self.id, mode_id)
-        answer: SetSessionModeResponse = await self._set(sent, "session/set_mode", request, force)
-        return answer
+        answer = await self._set(sent, "session/set_mode", request, force)
+        return answer or SetSessionModeResponse()
 
     async def set_model(self, model_id: str, *, force: bool = False) -> None:
         """Switch to another model (``session/set_model``) of an agent that tells of models as an older draft has it.
@@ -120,37 +120,36 @@ class SessionMethods:
         sent = OptionSetSent(next(self._set_numbers), OptionSource.CONFIG_OPTION, value, config_id)
         kind = "boolean" if isinstance(value, bool) else UNSET
         request = SetSessionConfigOptionRequest(session_id=self.id, config_id=config_id, value=value, type=kind)
-        try:
-            answer = await self._set(sent, "session/set_config_option", request, force)
-        except MalformedResponse as error:
-            if not error.has_result:
-                raise
-            answer = SetSessionConfigOptionResponse(())
-        return cast(SetSessionConfigOptionResponse, answer)
+        answer = await self._set(sent, "session/set_config_option", request, force)
+        return answer or SetSessionConfigOptionResponse(())
 
     async def _set(self, sent: OptionSetSent, method: str, request: Any, force: bool) -> Any:
-        """Send a set, and fold what becomes of it in the same step as that is read."""
+        """Send a set, and fold what becomes of it in the same step as that is read.
+
+        Returns:
+            The answer; ``None`` if it is a result that cannot be read: some agents answer with ``{}``.
+        """
 
         def taken(answer: Any) -> None:
             self.state.apply(OptionSetTaken(sent, getattr(answer, "config_options", ())))
 
         def failed(error: BaseException) -> None:
-            if isinstance(error, MalformedResponse) and error.has_result:  # some agents answer with {}
+            if isinstance(error, MalformedResponse) and error.has_result:
                 self._report(Diagnostic(DiagnosticKind.REPAIRED, str(error), method=method, session_id=self.id))
                 taken(None)
             else:
                 self.state.apply(OptionSetFailed(sent.number, str(error)))
 
-        self.state.apply(sent)
+        def send() -> Awaitable[Any]:
+            self.state.apply(sent)
+            return self._driver.call(method, request, force=force, on_result=taken, on_error=failed, on_late=taken)
+
         try:
-            return await self._logged_in(
-                method,
-                lambda: self._driver.call(
-                    method, request, force=force, on_result=taken, on_error=failed, on_late=taken
-                ),
-            )
-        except MalformedResponse:
-            raise
+            return await self._logged_in(method, send)
+        except MalformedResponse as error:
+            if not error.has_result:
+                raise
+            return None
         except asyncio.CancelledError:
             self.state.apply(OptionSetFailed(sent.number, "it was given up before the agent answered"))
             raise
@@ -167,14 +166,17 @@ class SessionMethods:
         return await self._close_session(self.id, force=force)
 
     async def set_title(self, title: str, *, force: bool = False) -> SetSessionTitleResponse:
-        """Name the session (``session/set_title``). Unstable.
+        """Name the session (``session/set_title``); :attr:`state` has the title as the agent keeps it. Unstable.
 
         Raises:
             NotSupported: the agent does not offer it.
         """
-        return await self._call(
-            "session/set_title", SetSessionTitleRequest(self.id, title), SetSessionTitleResponse, force
-        )
+
+        def named(answer: SetSessionTitleResponse) -> None:  # the agent may have cut it
+            self.state.apply(SessionInfoChanged(answer.title))
+
+        request = SetSessionTitleRequest(self.id, title)
+        return await self._call("session/set_title", request, SetSessionTitleResponse, force, named)
 
     async def status(self, *, force: bool = False) -> SessionStatusResponse:
         """Ask whether the agent holds the session open (``session/status``). Unstable.
@@ -184,6 +186,15 @@ class SessionMethods:
         """
         return await self._call("session/status", SessionStatusRequest(self.id), SessionStatusResponse, force)
 
-    async def _call(self, method: str, params: Any, result: type[_T], force: bool) -> _T:
-        answer: _T = await self._logged_in(method, lambda: self._driver.call(method, params, force=force))
+    async def _call(
+        self,
+        method: str,
+        params: Any,
+        result: type[_T],
+        force: bool,
+        on_result: Callable[[_T], None] = lambda _: None,
+    ) -> _T:
+        answer: _T = await self._logged_in(
+            method, lambda: self._driver.call(method, params, force=force, on_result=on_result)
+        )
         return answer

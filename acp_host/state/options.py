@@ -138,6 +138,8 @@ class OptionsView(Observable[OptionsSnapshot]):
             options = event.options
             self._fold(lambda: self.settings.replace_config_options(options))
         done = self._under_way.pop(event.sent.number, None) or _Set(self._id_of(event.sent), event.sent)
+        if self._newest.get(done.option_id) == event.sent.number:
+            self._errors.pop(done.option_id, None)  # it was given up, or sent again
         for earlier in self._unsettled(done.option_id):
             earlier.is_settled = earlier.is_settled or earlier.sent.number < event.sent.number
         if event.options or done.is_settled:

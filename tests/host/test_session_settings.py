@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+import acp_host
 from acp_host import ConnectionClosed, InvalidInput, InvalidParams, OutcomeUnknown, RequestFailed, Session
 from acp_host.testing import ScriptedAgent
-from tests.host.scripts import in_session, until
+from tests.host.scripts import OPENS, in_session, until
 
 MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}
 FAST = {"type": "boolean", "id": "fast", "name": "Fast", "currentValue": False}
@@ -212,3 +213,44 @@ async def test_a_result_that_cannot_be_read_is_a_result() -> None:
     async with in_session(answering("session/set_config_option", answer), opening=OPENING) as session:
         await session.set_option("model", "b")
         assert shown(session, "model") == ("b", None, None)
+
+
+@pytest.mark.parametrize("method", ["session/set_mode", "session/set_model"])
+async def test_the_same_of_modes_and_models(method: str) -> None:
+    async with in_session(answering(method, "ok"), opening={"modes": MODES, "models": MODELS}) as session:
+        option_id, value = ("mode", "code") if method == "session/set_mode" else ("model", "m2")
+        await session.set_option(option_id, value)
+        assert shown(session, option_id) == (value, None, None)
+
+
+async def test_a_title_is_shown_as_the_agent_keeps_it() -> None:
+    script = answering("session/set_title", {"title": "Tests"})
+    async with in_session(script, {**OPENS, "sessionCapabilities": {"title": {}}}) as session:
+        await session.set_title("  Tests ")
+        assert session.state.snapshot().info.title == "Tests"
+
+
+async def test_an_option_that_needs_a_login_is_set_after_it() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.expect("session/set_mode")
+        agent.reply_error(-32000, "log in first")
+        await agent.expect("authenticate")
+        agent.reply({})
+        await agent.expect("session/set_mode")
+        await until(lambda: shown(session, "mode") == ("code", "code", None))
+        agent.reply({})
+
+    async def log_in(question: Any) -> str:
+        return "web"
+
+    async def whole(agent: ScriptedAgent) -> None:
+        await agent.handshake(OPENS, authMethods=[{"id": "web", "name": "Web"}])
+        await agent.open_session("s-1", **OPENING)
+        await script(agent)
+
+    agent = ScriptedAgent(whole)
+    async with asyncio.timeout(20), acp_host.connect(agent.transport(), authenticate=log_in) as host:
+        session = await host.new_session()
+        await session.set_option("mode", "code")
+        assert shown(session, "mode") == ("code", None, None)
+        await agent.finished()

@@ -315,6 +315,7 @@ class TestSets:
         sets.failed(1, "given up")
         sets.taken(1)
         assert sets.shown == ("b", "b", None)
+        assert option(sets.folding, "model").error is None
 
     @pytest.mark.parametrize(("source", "values"), [(OptionSource.MODE, "code"), (OptionSource.MODEL, "m2")])
     def test_modes_and_models(self, source: OptionSource, values: str) -> None:
