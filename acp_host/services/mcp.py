@@ -83,8 +83,9 @@ class HostMcpServer:
     name: str = "host"
 
     def __attrs_post_init__(self) -> None:
-        if not _is_of_package(self.server) and not callable(self.server):
-            kind = type(self.server).__name__
+        is_function = callable(self.server) and not isinstance(self.server, type)
+        if not _is_of_package(self.server) and not is_function:
+            kind = f"the class {self.server.__name__}" if isinstance(self.server, type) else type(self.server).__name__
             raise InvalidInput(f"an MCP server is a server of the package mcp or a function, not {kind}")
         if _is_of_package(self.server) and find_spec("mcp_types") is None:
             raise InvalidInput("servers of the package mcp can be served from its version 2.0 on; this is an older one")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -359,7 +361,14 @@ class TestBounds:
 
 
 class TestHostMcpServer:
-    @pytest.mark.parametrize("server", [None, 7, "python server.py", Tool(name="t", input_schema={"type": "object"})])
+    def test_the_package_is_loaded_when_a_server_of_it_is_called(self) -> None:
+        code = "import sys, acp_host; acp_host.HostMcpServer(print); print('mcp' in sys.modules)"
+        loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        assert loaded.strip() == "False"
+
+    @pytest.mark.parametrize(
+        "server", [None, 7, MCPServer, "python server.py", Tool(name="t", input_schema={"type": "object"})]
+    )
     def test_what_is_no_server(self, server: Any) -> None:
         with pytest.raises(InvalidInput, match="a server of the package mcp or a function"):
             HostMcpServer(server)
