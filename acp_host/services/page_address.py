@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import quote
 
 from attrs import frozen
 
@@ -26,7 +26,8 @@ _ADDRESS = re.compile(r"(?P<scheme>[Hh][Tt][Tt][Pp][Ss]?)://(?P<place>[^/?#]+)(?
 _HOST_AND_PORT = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^:\[\]%]+)(:(?P<port>\d{1,5}))?", re.ASCII)
 _NUMBER = re.compile(r"\d+|0[xX][0-9A-Fa-f]*", re.ASCII)
 _FORBIDDEN = re.compile(r"[\s\\]")
-_KEPT = "-._~:/?#[]@!$&'()*+,;=%"
+_KEPT_IN_USER = "-._~:!$&'()*+,;=%"
+_KEPT = f"{_KEPT_IN_USER}/?#[]@"
 """Characters of an address that stand for themselves, besides letters and digits (RFC 3986)."""
 
 
@@ -67,8 +68,7 @@ def read_address(url: str) -> PageAddress:
     scheme, host = match["scheme"].lower(), _ascii_host(inside["host"])
     usual = {"http": "80", "https": "443"}[scheme]
     port = "" if inside["port"] in (None, usual) else f":{int(inside['port'])}"
-    opened = f"{scheme}://{quote(user, _KEPT)}{at}{host}{port}{quote(match['rest'] or '', _KEPT)}"
-    _same_place(urlsplit(opened), host)
+    opened = f"{scheme}://{quote(user, _KEPT_IN_USER)}{at}{host}{port}{quote(match['rest'] or '', _KEPT)}"
     display = _display_host(host)
     return PageAddress(
         url=opened,
@@ -118,18 +118,13 @@ def _display_host(host: str) -> str:
         return host
 
 
-def _same_place(split: SplitResult, host: str) -> None:
-    """Hold this reading of the address against another; they differ only where somebody meant them to."""
-    if split.hostname != host.strip("[]"):
-        raise InvalidInput("the host of the address cannot be told for certain")
-
-
 def _warnings(scheme: str, at: str, host: str, display: str) -> list[str]:
     found = []
     if at:
         found.append(f"What stands before the @ is no host: the page is on {host}.")
     if "xn--" in host:
-        found.append(f"The host has letters that may look like others: {display} is {host}.")
+        shown = f"{display} is {host}" if display != host else f"they cannot be shown here; they are {host}"
+        found.append(f"The host has letters that may look like others: {shown}.")
     local = host == "localhost" or host.endswith(".localhost")
     if host.startswith("[") or _NUMBER.fullmatch(host.rpartition(".")[2]):
         local = ipaddress.ip_address(host.strip("[]")).is_loopback

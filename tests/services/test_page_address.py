@@ -40,6 +40,8 @@ def test_ordinary_addresses(url: str, opened: str, host: str) -> None:
         ("https://аpple.com/", "xn--pple-43d.com", "аpple.com", "may look like others"),
         ("https://xn--pple-43d.com/", "xn--pple-43d.com", "аpple.com", "may look like others"),
         ("https://faß.de/", "xn--fa-hia.de", "faß.de", "may look like others"),
+        ("https://xn--999999999.com/", "xn--999999999.com", "xn--999999999.com", "cannot be shown here"),
+        ("https://[a@b]@evil.example/", "evil.example", "evil.example", "the page is on evil.example"),
         ("http://example.org/", "example.org", "example.org", "not encrypted"),
         ("https://10.0.0.1/", "10.0.0.1", "10.0.0.1", "a number, not a name"),
         ("https://[fe80::1]/", "[fe80::1]", "[fe80::1]", "a number, not a name"),
@@ -103,7 +105,10 @@ def test_what_is_no_address_for_a_person_is_refused(url: str) -> None:
         read_address(url)
 
 
-@given(st.text(st.sampled_from("ab.:/@?#%\\[]0x7 ä。／-_\u200b") | st.characters(), max_size=20))
+ODD = st.text(st.sampled_from("ab.:/@?#%\\[]0x7 ä。／-_\u200b") | st.characters(), max_size=20)
+
+
+@given(ODD | st.builds("{}@{}.org{}".format, ODD, st.sampled_from("abä"), ODD))
 def test_whatever_is_opened_is_plain_and_where_it_says(rest: str) -> None:
     try:
         address = read_address(f"https://{rest}")
