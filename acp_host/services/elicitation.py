@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from attrs import frozen
@@ -146,6 +146,10 @@ async def _checked(form: Form | None, given: Any, say: Callable[..., None]) -> C
 
 def require_answer(answer: object) -> CreateElicitationResponse:
     """Return ``answer`` if it accepts, declines or cancels, or is of a later kind; raise ``InvalidInput`` if not."""
-    if isinstance(answer, CreateElicitationResponse):
-        return answer
-    raise InvalidInput(f"a question is accepted, declined or cancelled, not answered with {type(answer).__name__}")
+    if not isinstance(answer, CreateElicitationResponse):
+        given = type(answer).__name__
+        raise InvalidInput(f"a question is accepted, declined or cancelled, not answered with {given}")
+    content = getattr(answer, "content", None)
+    if content and not isinstance(content, Mapping):
+        raise InvalidInput(f"the content of an answer is a mapping by name of the field, not {type(content).__name__}")
+    return answer

@@ -94,7 +94,7 @@ class FormQuestion(_Question):
         if value is None:
             self._values.pop(name, None)
         else:
-            self._values[name] = value
+            self._values[name] = tuple(value) if isinstance(value, list) else value
 
     def type_in(self, name: str, text: str | Sequence[str]) -> None:
         """Fill in a field with what was typed; see :func:`~acp_host.services.form_answers.parse_value`.

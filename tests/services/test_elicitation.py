@@ -63,6 +63,7 @@ async def test_values_are_sent_in_the_form_that_agents_read() -> None:
         (ElicitationAcceptAction(), "port needs an answer"),
         (ElicitationAcceptAction(None), "port needs an answer"),
         (ElicitationAcceptAction({"port": 1, "extra": "s3cret"}), "no field named 'extra'"),
+        (ElicitationAcceptAction("s3cret"), "a mapping by name of the field, not str"),
         ({"port": 1}, "not answered with dict"),
         (None, "not answered with NoneType"),
     ],

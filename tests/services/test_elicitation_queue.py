@@ -91,6 +91,17 @@ async def test_what_was_not_reviewed_is_not_sent() -> None:
             question.accept(await question.review())
 
 
+async def test_a_list_that_changes_later_changes_nothing() -> None:
+    tags = ["a"]
+    form = request_of({"properties": {"t": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}}})
+    async with asked(ElicitationQueue(), form) as (question, task):
+        question.set("t", tags)
+        tags.append("b")
+        review = await question.review()
+        question.accept(review)
+        assert (await task).content == {"t": ("a",)}
+
+
 async def test_fields_that_are_not_there_and_text_that_is_no_value() -> None:
     async with asked(ElicitationQueue(), FORM) as (question, _):
         for wrong in (lambda: question.set("ghost", 1), lambda: question.type_in("ghost", "1")):
@@ -113,8 +124,8 @@ async def test_an_answer_past_the_form_is_checked_too() -> None:
 @pytest.mark.parametrize("request_", [FORM, page()])
 async def test_what_is_no_answer_is_refused(request_: Any) -> None:
     async with asked(ElicitationQueue(), request_) as (question, task):
-        for wrong in ("yes", {"name": "ada"}, None):
-            with pytest.raises(InvalidInput, match="accepted, declined or cancelled"):
+        for wrong in ("yes", {"name": "ada"}, None, ElicitationAcceptAction("ada")):
+            with pytest.raises(InvalidInput, match=r"accepted, declined or cancelled|a mapping"):
                 question.answer(wrong)
         assert not task.done()
         question.decline()
