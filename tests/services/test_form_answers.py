@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
@@ -239,3 +241,9 @@ def test_typed_text_becomes_a_value(schema: dict[str, Any], text: Any, value: An
 def test_text_that_is_no_value(kind: str, text: Any) -> None:
     with pytest.raises(InvalidInput, match=r"^X "):
         parse_value(form_of({"x": {"type": kind, "title": "X"}})["x"], text)
+
+
+def test_what_forms_need_is_imported_with_the_first_form() -> None:
+    code = "import sys, acp_host; acp_host.connect, acp_host.ElicitationQueue; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"jsonschema", "referencing", "regress", "idna"} & set(loaded)
