@@ -13,6 +13,18 @@ from acp_host.services.files.edits import Position, TextEdit, apply_edits, text_
 from acp_host.services.files.formats import PLAIN_TEXT, DocumentFormat, text_hash
 from acp_host.services.files.memory_buffers import MemoryBuffers
 from acp_host.services.files.merging import Merge, MergeUnavailable, merge_texts
+from acp_host.services.files.notebook_changes import (
+    CellDelete,
+    CellInsert,
+    CellMove,
+    CellOperation,
+    CellReplace,
+    NotebookChange,
+    apply_cell_operations,
+    cell_operations,
+)
+from acp_host.services.files.notebook_format import NotebookFormat
+from acp_host.services.files.notebooks import NotebookBuffers, NotebookProvider, OpenNotebook
 from acp_host.services.files.rules import FileRules
 from acp_host.services.files.service import MAX_FILE_SIZE, FileService
 
@@ -21,6 +33,11 @@ __all__ = [
     "PLAIN_TEXT",
     "BufferEdit",
     "BufferProvider",
+    "CellDelete",
+    "CellInsert",
+    "CellMove",
+    "CellOperation",
+    "CellReplace",
     "ConflictHandler",
     "ConflictReason",
     "DocumentFormat",
@@ -32,11 +49,18 @@ __all__ = [
     "MemoryBuffers",
     "Merge",
     "MergeUnavailable",
+    "NotebookBuffers",
+    "NotebookChange",
+    "NotebookFormat",
+    "NotebookProvider",
     "OpenDocument",
+    "OpenNotebook",
     "Position",
     "TextEdit",
     "WriteConflict",
+    "apply_cell_operations",
     "apply_edits",
+    "cell_operations",
     "merge_texts",
     "text_edits",
     "text_hash",

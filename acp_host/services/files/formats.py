@@ -20,6 +20,13 @@ class DocumentFormat(Protocol):
             ValueError: the text is none of this format; its message is the end of a sentence that begins with the path.
         """
 
+    def adopt(self, current: str, text: str, /) -> str:
+        """Return what becomes of a document, now ``current``, when an agent writes a text to it.
+
+        Raises:
+            ValueError: the text is none of this format, as for :meth:`essence`.
+        """
+
     def merge(self, base: str, current: str, proposed: str, /) -> Merge:
         """Return ``current`` with the changes from ``base`` to ``proposed``.
 
@@ -34,6 +41,10 @@ class PlainText:
     def essence(self, text: str, /) -> str:
         """Return the text with line feeds alone."""
         return text.replace("\r\n", "\n")
+
+    def adopt(self, current: str, text: str, /) -> str:
+        """Return the text as it is."""
+        return text
 
     def merge(self, base: str, current: str, proposed: str, /) -> Merge:
         """Merge line by line, as git does."""

@@ -27,12 +27,11 @@ otherwise it looks again.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from attrs import define, evolve, field, frozen
 
@@ -40,6 +39,7 @@ from acp_host.errors import InvalidInput, InvalidParams, MethodNotFound, Resourc
 from acp_host.services._confined import Permit, Roots, confine
 from acp_host.services._place import ChangedMeanwhile
 from acp_host.services._text import line_window
+from acp_host.services.files._awaiting import awaited
 from acp_host.services.files.buffers import BufferEdit, BufferProvider, OpenDocument
 from acp_host.services.files.changes import FileChange, FileChangeKind, FileChanges, FileTarget
 from acp_host.services.files.conflicts import (
@@ -71,8 +71,6 @@ MAX_FILE_SIZE = 16 * 1024 * 1024
 """Default for the largest file that is read or written, in bytes."""
 MAX_ATTEMPTS = 10
 """How often a write looks again at a file that keeps changing before it gives up."""
-
-T = TypeVar("T")
 
 
 @define
@@ -303,7 +301,7 @@ class FileService:
         real = await asyncio.to_thread(self._disk.locate, session.roots, path, permit)
         if real is not None:
             for provider in self._buffers:
-                document = await _awaited(provider.find_document(real))
+                document = await awaited(provider.find_document(real))
                 if document is not None:
                     return real, provider, document
         return None
@@ -348,10 +346,12 @@ class FileService:
         if found is None:
             return await self._finished(lambda: self._write_disk(write, permit))
         real, provider, document = found
-        edit = await asyncio.to_thread(self._prepare_edit, write, permit, real, document)
-        if isinstance(edit, WriteConflict) or not await _awaited(provider.apply_edit(edit)):
-            return edit if isinstance(edit, WriteConflict) else None
-        written = _written(write, real, FileTarget.BUFFER, document.text, document.format)
+        prepared = await asyncio.to_thread(self._prepare_edit, write, permit, real, document)
+        if isinstance(prepared, WriteConflict):
+            return prepared
+        edit, written = prepared
+        if not await awaited(provider.apply_edit(edit)):
+            return None
         self._note(written)
         return written
 
@@ -370,25 +370,29 @@ class FileService:
                 self._disk.replace(path, place, write.text, stored)
             except ChangedMeanwhile:
                 return None
-            return _written(write, place.path, FileTarget.DISK, old_text, PLAIN_TEXT)
+            return _written(write, place.path, FileTarget.DISK, old_text, write.text, PLAIN_TEXT)
 
     def _prepare_edit(
         self, write: _Write, permit: Permit, real: str, document: OpenDocument
-    ) -> BufferEdit | WriteConflict:
+    ) -> tuple[BufferEdit, _Written] | WriteConflict:
         self._disk.encode(write.path, write.text)
         try:
-            document.format.essence(write.text)
+            new_text = document.format.adopt(document.text, write.text)
         except ValueError as error:
             raise invalid(write.path, str(error)) from None
         view = FileView.of_document(document, self._text_on_disk(write.session, write.path, permit))
-        return write.conflict(real, view) or BufferEdit(
+        conflict = write.conflict(real, view)
+        if conflict is not None:
+            return conflict
+        edit = BufferEdit(
             session_id=write.session_id,
             path=real,
             old_text=document.text,
-            new_text=write.text,
-            edits=text_edits(document.text, write.text),
+            new_text=new_text,
+            edits=text_edits(document.text, new_text),
             version=document.version,
         )
+        return edit, _written(write, real, FileTarget.BUFFER, document.text, new_text, document.format)
 
     async def _finished(self, job: Callable[[], _Written | WriteConflict | None]) -> _Written | WriteConflict | None:
         """Do a job in a thread, and take note of what it did even if nobody waits for it any more."""
@@ -411,7 +415,7 @@ class FileService:
         """Return what the application wants to be written; raises what the agent is told if that is nothing."""
         if self._decide is None:
             raise _refusal(conflict, path)
-        decision = await _awaited(self._decide(conflict))
+        decision = await awaited(self._decide(conflict))
         if decision is None:
             raise _refusal(conflict, path)
         if not isinstance(decision, str):
@@ -421,18 +425,21 @@ class FileService:
         return decision
 
 
-def _written(write: _Write, real: str, target: FileTarget, old_text: str | None, format: DocumentFormat) -> _Written:
+def _written(
+    write: _Write, real: str, target: FileTarget, old_text: str | None, new_text: str, format: DocumentFormat
+) -> _Written:
+    is_resolved = write.text != write.proposed
     change = FileChange(
         session_id=write.session_id,
         path=real,
         kind=FileChangeKind.CREATED if old_text is None else FileChangeKind.MODIFIED,
         target=target,
         old_text=old_text,
-        new_text=write.text,
-        is_resolved=write.text != write.proposed,
+        new_text=new_text,
+        is_resolved=is_resolved,
     )
     # The agent knows of its own text only. If something else was decided, its next write is held against this one.
-    return _Written(write.session, KnownText.of(write.proposed, format), change)
+    return _Written(write.session, KnownText.of(write.proposed if is_resolved else new_text, format), change)
 
 
 def _refusal(conflict: WriteConflict, path: str) -> InvalidParams:
@@ -445,7 +452,3 @@ def _refusal(conflict: WriteConflict, path: str) -> InvalidParams:
     return InvalidParams(
         f"{path} {problem}; nothing was written: {advice}", data={"path": path, "reason": str(conflict.reason)}
     )
-
-
-async def _awaited(value: T | Awaitable[T]) -> T:
-    return await value if inspect.isawaitable(value) else value
