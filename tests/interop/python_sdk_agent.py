@@ -3,6 +3,7 @@
 What it does is chosen by the first word of the prompt:
 
 ``edit``    thinks, plans, reads ``notes.txt`` through the host, asks permission, writes it back in capitals, reports.
+            If the write is refused it says so, reads again, and writes what it has read then.
 ``run``     runs the rest of the prompt in a terminal of the host and tells its output.
 ``ask``     asks with a form, whose schema is the rest of the prompt, and tells the answer.
 ``visit``   sends the user to the address in the rest of the prompt, and tells the answer.
@@ -87,10 +88,18 @@ class Agent(acp.Agent):
         answer = await self.host.request_permission(session_id, question, OPTIONS)
         allowed = answer.outcome.outcome == "selected" and answer.outcome.option_id == "yes"
         if allowed:
-            await self.host.write_text_file(session_id, path, after)
+            await self.write(session_id, path, after)
         status: Any = "completed" if allowed else "failed"
         await self.host.session_update(session_id, acp.update_tool_call(call_id, status=status, content=[diff]))
         await self.say(session_id, "Written." if allowed else "Left alone.")
+
+    async def write(self, session_id: str, path: str, text: str) -> None:
+        try:
+            await self.host.write_text_file(session_id, path, text)
+        except acp.RequestError as refused:
+            await self.say(session_id, f"{refused} ")
+            again = (await self.host.read_text_file(session_id, path)).content
+            await self.host.write_text_file(session_id, path, again.upper())
 
     async def run(self, session_id: str, script: str) -> None:
         call_id = f"call-{next(self.numbers)}"
