@@ -62,7 +62,7 @@ class DiagnosticKind(StrEnum):
     HANDLER_FAILED = "handler_failed"
     """A handler or observer of the application raised."""
     PERMISSION = "permission"
-    """A decision about a permission could not be remembered or used, or the agent did not take it."""
+    """A decision about a permission could not be remembered or used, or the agent did not take it or keep to it."""
     TRANSPORT = "transport"
     """The transport had to do something out of the ordinary, e.g. kill a process that did not end."""
 

@@ -21,6 +21,7 @@ class ExitCode(IntEnum):
     REFUSED = 4
     UNVERIFIED = 5
     LOGIN_NEEDED = 6
+    POLICY_VIOLATED = 7
     CANCELLED = 130
 
 
@@ -32,6 +33,7 @@ _MEANINGS: Mapping[ExitCode, str] = {
     ExitCode.REFUSED: "the agent refused",
     ExitCode.UNVERIFIED: "the agent stopped without saying whether it was done",
     ExitCode.LOGIN_NEEDED: "the agent wants a login first",
+    ExitCode.POLICY_VIOLATED: "the agent changed files that the permission policy does not allow it to change",
     ExitCode.CANCELLED: "cancelled, by Ctrl-C or by the agent",
 }
 
@@ -42,6 +44,7 @@ _OUTCOMES: Mapping[OutcomeKind, ExitCode] = {
     OutcomeKind.CANCELLED: ExitCode.CANCELLED,
     OutcomeKind.FAILED: ExitCode.AGENT_FAILED,
     OutcomeKind.UNVERIFIED: ExitCode.UNVERIFIED,
+    OutcomeKind.POLICY_VIOLATED: ExitCode.POLICY_VIOLATED,
 }
 
 

@@ -24,6 +24,7 @@ from acp_host.errors import (
 from acp_host.host.agent_methods import AgentMethods
 from acp_host.host.auditing import Auditor
 from acp_host.host.authentication import Authentication, LoginHandler, LoginLink, TerminalRunner
+from acp_host.host.change_check import ChangeCheck, ChangeCheckSettings
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, RequestHandler
@@ -44,6 +45,7 @@ from acp_host.quirks import QUIRKS, Quirk, QuirkKind
 from acp_host.reminders import WireRung
 from acp_host.scheduling import AsyncioScheduler, SystemClock
 from acp_host.services.mcp import McpServers
+from acp_host.services.permissions import Permissions
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_preferences import NoticePreferences
 from acp_host.transports import Transport
@@ -114,6 +116,7 @@ class HostConnection(AgentMethods):
         self.audit = services.audit
         self._auditor = Auditor(self.audit, self._agent_name, SystemClock())
         self._incoming = IncomingRequests(self._tasks, self.diagnostics.add, self._auditor.answered)
+        self._checks = self._change_checks(services.permissions)
         self._scheduler = AsyncioScheduler()
         self._notices = NoticeRouter(
             offered=options.notices,
@@ -182,6 +185,20 @@ class HostConnection(AgentMethods):
             authentication=self.authentication,
             after_cancel=self._after_cancel,
             close_session=self.close_session,
+        )
+
+    def _change_checks(self, permissions: Permissions) -> ChangeCheckSettings | None:
+        limits = permissions.change_limits
+        if limits is None:
+            return None
+        return ChangeCheckSettings(
+            policy=permissions.policy,
+            agent_name=self._agent_name,
+            tasks=self._tasks,
+            audit=self.audit,
+            clock=SystemClock(),
+            report=self.diagnostics.add,
+            limits=limits,
         )
 
     def _login_link(self) -> LoginLink:
@@ -448,7 +465,8 @@ class HostConnection(AgentMethods):
         return self.agreement.quirk(QuirkKind.MISSING_FILE_READS_EMPTY) is not None
 
     def _add_session(self, session_id: str, roots: Any, opening: Opening | None, *, is_fork: bool = False) -> Session:
-        session = Session(session_id, roots[0], self._session_context)
+        changes = None if self._checks is None else ChangeCheck(session_id, roots, self._checks)
+        session = Session(session_id, roots[0], self._session_context, changes)
         self._services.open_session(session_id, roots[0], roots[1:], session.terminal_changed)
         if is_fork:
             session.replay_begins(whole=False)  # what came before the id was known: the history of the other session

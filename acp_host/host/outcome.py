@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from acp_host.errors import AcpError
+from acp_host.services.change_verdicts import ChangeReport, JudgedChange
 from acp_host.wire.prompt import PromptResponse, StopReason
 from acp_host.wire.usage import Usage
 
-__all__ = ["Outcome", "OutcomeKind", "TurnResult", "outcome_of"]
+__all__ = ["Outcome", "OutcomeKind", "TurnResult", "outcome_of", "with_changes"]
 
 
 class OutcomeKind(StrEnum):
@@ -24,6 +25,8 @@ class OutcomeKind(StrEnum):
     CANCELLED = "cancelled"
     FAILED = "failed"
     UNVERIFIED = "unverified"
+    POLICY_VIOLATED = "policy_violated"
+    """The agent changed files that the permission policy does not allow it to change."""
 
 
 @frozen
@@ -34,11 +37,13 @@ class Outcome:
         kind: one of :class:`OutcomeKind`.
         verified: the agent vouches for the completion by more than a stop reason.
         detail: the raw word or the reason behind ``kind``; may be empty.
+        violations: the changes that the policy forbids, where ``kind`` is ``policy_violated`` or ``failed``.
     """
 
     kind: OutcomeKind
     verified: bool = False
     detail: str = ""
+    violations: tuple[JudgedChange, ...] = ()
 
 
 @frozen(kw_only=True)
@@ -55,6 +60,8 @@ class TurnResult:
         usage: tokens of the turn, where the agent reports them.
         error: what the agent answered instead of a result, where the turn is over all the same.
         meta: ``_meta`` of the agent's answer; empty when absent.
+        changes: what has changed in the session's directories, and what the policy says about it; ``None`` where that
+            is not checked.
     """
 
     stop_reason: str | None
@@ -64,6 +71,7 @@ class TurnResult:
     usage: Usage | None = None
     error: AcpError | None = None
     meta: Mapping[str, Any] = field(factory=dict)
+    changes: ChangeReport | None = None
 
 
 _KINDS: Mapping[str, OutcomeKind] = {
@@ -78,3 +86,18 @@ _KINDS: Mapping[str, OutcomeKind] = {
 def outcome_of(response: PromptResponse) -> Outcome:
     """Return what an agent's stop reason means; an unknown one is ``incomplete`` with the raw word."""
     return Outcome(_KINDS.get(response.stop_reason, OutcomeKind.INCOMPLETE), detail=response.stop_reason)
+
+
+def with_changes(result: TurnResult, changes: ChangeReport) -> TurnResult:
+    """Return the result with what has changed: a violation takes the place of what the agent says of its work.
+
+    A turn whose changes could not all be judged is not ``completed`` but ``unverified``.
+    """
+    outcome, violations = result.outcome, changes.violations
+    if violations:
+        detail = f"{len(violations)} changes that the policy does not allow, the first: {violations[0]}"
+        outcome = Outcome(OutcomeKind.POLICY_VIOLATED, detail=detail, violations=violations)
+    elif changes.problem is not None and outcome.kind is OutcomeKind.COMPLETED:
+        detail = f"not every change could be held against the policy: {changes.problem}"
+        outcome = Outcome(OutcomeKind.UNVERIFIED, detail=detail)
+    return evolve(result, outcome=outcome, changes=changes)

@@ -147,6 +147,8 @@ class PermissionGate:
             turn.note_choice(request, verdict.outcome)
             once = verdict.kind != PermissionOptionKind.ALLOW_ALWAYS
             self._given_in(turn).add(subject, allows=verdict.allows, once=once, texts=texts)
+        if session is not None and verdict.allows:
+            session.permitted(subject, always=verdict.kind == PermissionOptionKind.ALLOW_ALWAYS)
         return verdict.outcome
 
     async def admit(self, request: WriteTextFileRequest | CreateTerminalRequest) -> None:
@@ -167,7 +169,7 @@ class PermissionGate:
                 self._conclude(request, subject, given, DecidedBy.APPROVAL, detail="as was answered in this turn")
                 return
         if told is None:
-            self._auditor.note(request, DecidedBy.CONSENT)
+            self._conclude(request, subject, True, DecidedBy.CONSENT)
             return
         question = asks_for(request, subject)
         if told.decision is PermissionDecision.ASK and self._permissions.ask is not None:
@@ -190,6 +192,8 @@ class PermissionGate:
         if not allows:
             what = f"writing {request.path}" if isinstance(request, WriteTextFileRequest) else "running this command"
             raise InvalidParams(f"{what} was not permitted", data={"permission": "rejected", "title": subject.title})
+        if (session := self._sessions.owner(request.session_id)) is not None:
+            session.permitted(subject)
 
     def _given_in(self, turn: Turn) -> GivenAnswers:
         return self._given.setdefault(turn, GivenAnswers())

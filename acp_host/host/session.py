@@ -12,6 +12,7 @@ from attrs import evolve, frozen
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.errors import ConnectionClosed, InvalidInput, InvalidState
 from acp_host.host.authentication import Authentication
+from acp_host.host.change_check import ChangeCheck
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, OpenRequest
 from acp_host.host.notices import NoticeRouter
@@ -25,6 +26,7 @@ from acp_host.host.turn_queue import CancelTimeouts, TurnQueue
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
 from acp_host.reminders import Reminder, ReminderPolicy, ReminderReceipt, Step
 from acp_host.reminders.model import reminder_of
+from acp_host.services.permission_subject import PermissionSubject
 from acp_host.services.terminals import TerminalProcess
 from acp_host.state import events
 from acp_host.state.clock import Clock, Scheduler
@@ -100,7 +102,7 @@ class Session(SessionMethods):
         notices: what the agent tells the user beside the conversation: toasts and a history.
     """
 
-    def __init__(self, session_id: str, cwd: str, context: SessionContext) -> None:
+    def __init__(self, session_id: str, cwd: str, context: SessionContext, changes: ChangeCheck | None = None) -> None:
         self.id = session_id
         self.cwd = cwd
         self.opening: Opening | None = None
@@ -130,7 +132,9 @@ class Session(SessionMethods):
             report=context.report,
             after_cancel=context.after_cancel,
             log_in_for=context.authentication.log_in_for,
+            check=changes,
         )
+        self._changes = changes
         self._scheduler = context.scheduler
         self._replay: ReplayWindow | None = None
         self._numbers = itertools.count(1)
@@ -293,6 +297,14 @@ class Session(SessionMethods):
         self._write_observers.append(observer)
         return lambda: self._write_observers.remove(observer) if observer in self._write_observers else None
 
+    def announce_change(self, path: str) -> None:
+        """Say that this program or its user changes a file, so that nobody takes it for the agent's doing.
+
+        For hosts that save files while a turn runs; it matters only where the working copy is checked after a turn.
+        """
+        if self._changes is not None:
+            self._changes.announce(path)
+
     # --- for the connection -----------------------------------------------------------------------------------------
 
     def receive(self, arrival: SessionNotification | ChunkRun) -> None:
@@ -359,6 +371,11 @@ class Session(SessionMethods):
         trace = "".join(traceback.format_exception(error, limit=-5))
         kind = DiagnosticKind.HANDLER_FAILED
         self._report(Diagnostic(kind, text, method="session/update", session_id=self.id, data=trace))
+
+    def permitted(self, subject: PermissionSubject, *, always: bool = False) -> None:
+        """Learn what was permitted to the agent; ``always``: it need not ask again."""
+        if self._changes is not None:
+            self._changes.permit(subject, always=always)
 
     def file_written(self, path: str) -> None:
         """Learn that the agent writes a file through this host."""

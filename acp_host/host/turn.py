@@ -10,8 +10,9 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from acp_host.errors import AcpError
-from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult, outcome_of
+from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult, outcome_of, with_changes
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
+from acp_host.services.change_verdicts import ChangeReport
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.content import ContentBlock, TextContent
 from acp_host.wire.permission import RequestPermissionOutcome, RequestPermissionRequest, SelectedPermissionOutcome
@@ -70,6 +71,7 @@ class Turn:
         self._text: list[str] = []
         self._updates: UpdateBuffer | None = UpdateBuffer()
         self._iterated = False
+        self._changes: ChangeReport | None = None
         self._result: asyncio.Future[TurnResult] = asyncio.get_running_loop().create_future()
 
     # --- for applications -------------------------------------------------------------------------------------------
@@ -145,7 +147,10 @@ class Turn:
         if not self._result.done():
             return None
         error = self._result.exception()
-        return Outcome(OutcomeKind.FAILED, detail=str(error)) if error else self._result.result().outcome
+        if error is None:
+            return self._result.result().outcome
+        violations = () if self._changes is None else self._changes.violations
+        return Outcome(OutcomeKind.FAILED, detail=str(error), violations=violations)
 
     @property
     def text(self) -> str:
@@ -218,6 +223,10 @@ class Turn:
             )
         )
 
+    def judged(self, changes: ChangeReport) -> None:
+        """Take what has changed in the turn, before its end is told."""
+        self._changes = changes
+
     def fail(self, error: AcpError) -> None:
         """End a turn whose prompt failed."""
         if not self._result.done():
@@ -227,7 +236,7 @@ class Turn:
 
     def _end(self, result: TurnResult) -> None:
         if not self._result.done():
-            self._result.set_result(result)
+            self._result.set_result(result if self._changes is None else with_changes(result, self._changes))
             self._close_updates()
 
     def _close_updates(self) -> None:

@@ -16,10 +16,12 @@ from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, AuthRequired, InvalidParams, MalformedResponse
+from acp_host.host.change_check import ChangeCheck
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests
 from acp_host.host.reminders import SessionReminders
 from acp_host.host.turn import Turn
+from acp_host.services.change_verdicts import ChangeReport
 from acp_host.state import events
 from acp_host.wire._model import UNSET
 from acp_host.wire.ids import RequestId
@@ -60,6 +62,7 @@ class TurnQueue:
         report: takes diagnostics.
         after_cancel: called when a cancelled turn is over.
         log_in_for: lets the user log in because a prompt was refused, and calls back; tells whether it does.
+        check: holds what each turn has changed against the policy; ``None``: nobody does.
     """
 
     def __init__(
@@ -74,6 +77,7 @@ class TurnQueue:
         report: Callable[[Diagnostic], None],
         after_cancel: Callable[[str], None],
         log_in_for: Callable[[AuthRequired, Callable[[AcpError | None], None]], bool],
+        check: ChangeCheck | None,
     ) -> None:
         self.current: Turn | None = None
         self.prompt_id: RequestId = None
@@ -88,6 +92,13 @@ class TurnQueue:
         self._log_in_for = log_in_for
         self._repeated: Turn | None = None
         self._awaits_login = False
+        self._check = check
+        self._looking = False
+        """Whether the session's directories are being looked at; nothing is sent meanwhile."""
+        self._looked = False
+        """Whether they were looked at for the turn that is sent next."""
+        self._judging: Turn | None = None
+        """The turn that is over, while it is found out what it has changed."""
         self._queue: deque[Turn] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self.watches_idle = False
@@ -123,7 +134,8 @@ class TurnQueue:
 
     def send_next(self) -> None:
         """Send the next turn if none is on the wire."""
-        while self.current is None and self._queue:
+        while self.current is None and self._queue and self._is_ready():
+            self._looked = False
             turn = self._queue.popleft()
             leading = self.reminders.lead_prompt()
             blocks = (*(reminder.block for reminder in leading), *turn.prompt.blocks)
@@ -132,6 +144,19 @@ class TurnQueue:
             shown = tuple([events.ReminderShown(reminder.id, reminder.body) for reminder in leading])
             self._apply(events.TurnStarted(turn.number, turn.prompt.blocks, blocks, shown))
             self._send(turn, params)
+
+    def _is_ready(self) -> bool:
+        """Tell whether the session's directories were looked at, and have it done if not."""
+        if self._check is None or self._looked:
+            return True
+        if not self._looking:
+            self._looking = True
+            self._check.begin(self._looked_before)
+        return False
+
+    def _looked_before(self) -> None:
+        self._looking, self._looked = False, bool(self._queue)
+        self.send_next()
 
     def _send(self, turn: Turn, params: PromptRequest) -> None:
         """Send the prompt of the turn on the wire."""
@@ -178,6 +203,23 @@ class TurnQueue:
     def _finish(self, turn: Turn, end: Any) -> None:
         """End the turn on the wire with what its prompt was answered, and send the next one."""
         self._leave(turn, end)
+        self._after_check(turn, functools.partial(self._settle, turn, end))
+
+    def _after_check(self, turn: Turn, settle: Callable[[], None]) -> None:
+        """Call ``settle`` once it is known what has changed in a turn that is over; no other one is sent before."""
+        if self._check is None:
+            settle()
+            return
+
+        def judged(changes: ChangeReport) -> None:
+            turn.judged(changes)
+            self._looking, self._judging = False, None
+            settle()
+
+        self._looking, self._judging = True, turn
+        self._check.end(judged)
+
+    def _settle(self, turn: Turn, end: Any) -> None:
         if not isinstance(end, AcpError):
             turn.finish(end)
         elif turn.cancel_requested and not self._driver.protocol.ended:
@@ -212,7 +254,7 @@ class TurnQueue:
 
     def cancel(self, turn: Turn, reason: str) -> None:
         """Cancel a turn: drop it if it waits, else answer its questions and tell the agent, in one write."""
-        if turn.cancel_requested:
+        if turn.cancel_requested or turn is self._judging:
             return
         turn.cancel_requested, turn.cancel_reason = True, reason
         if turn is not self.current:
@@ -243,6 +285,9 @@ class TurnQueue:
     def _abandon_turn(self, turn: Turn) -> None:
         """End a cancelled turn that the agent will not end: it never does, or its prompt waits for a login."""
         self._leave(turn, None)
+        self._after_check(turn, functools.partial(self._settle_abandoned, turn))
+
+    def _settle_abandoned(self, turn: Turn) -> None:
         turn.finish_cancelled()
         self._tell_end(turn)
         self.send_next()

@@ -40,6 +40,8 @@ class AuditDecision(StrEnum):
     """The user chose an option whose meaning this version does not know."""
     FAILED = "failed"
     """It was permitted and did not work, e.g. because there is no such file."""
+    VIOLATED = "violated"
+    """It was done without asking, and the policy does not allow it; found out after the turn."""
 
 
 class DecidedBy(StrEnum):

@@ -32,6 +32,7 @@ from acp_host.services.permission_options import (
 )
 from acp_host.services.permission_rules import PermissionRule
 from acp_host.services.permission_subject import DescribedCall, PermissionSubject, subject_of_request
+from acp_host.services.working_copy import FingerprintLimits
 from acp_host.wire.ids import PermissionOptionId
 from acp_host.wire.permission import RequestPermissionOutcome, RequestPermissionRequest
 from acp_host.wire.text import printable
@@ -236,7 +237,9 @@ class Permissions:
             remembered; ``None``: for the session only.
         direct: files that the agent writes through the host, and commands that it runs there, are decided here too,
             whether or not the agent has asked for permission. ``False``: offering those services is consent enough.
-        check_changes: compare the working copy with the policy after each turn; ``None``: where there are rules.
+        check_changes: hold what has changed in the session's directories against the policy after each turn, see
+            :mod:`acp_host.services.change_verdicts`; with :class:`~acp_host.services.working_copy.FingerprintLimits`,
+            within those. ``None``: where a rule is about paths.
 
     Raises:
         InvalidInput: ``policy`` is none.
@@ -246,7 +249,16 @@ class Permissions:
     ask: PermissionHandler | None = None
     remember: RememberedDecisions | None = None
     direct: bool = True
-    check_changes: bool | None = None
+    check_changes: bool | FingerprintLimits | None = None
+
+    @property
+    def change_limits(self) -> FingerprintLimits | None:
+        """How much work the check of changes may be; ``None``: there is none."""
+        if isinstance(self.check_changes, FingerprintLimits):
+            return self.check_changes
+        by_default = any(rule.paths for rule in self.policy.rules)
+        wanted = by_default if self.check_changes is None else self.check_changes
+        return FingerprintLimits() if wanted else None
 
     @classmethod
     def of(cls, given: Permissions | PermissionPolicy | PermissionHandler | None) -> Permissions:
