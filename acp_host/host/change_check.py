@@ -21,6 +21,7 @@ from acp_host.services.permission_subject import PermissionSubject
 from acp_host.services.permissions import PermissionPolicy
 from acp_host.services.working_copy import Fingerprint, FingerprintLimits, compare, take_fingerprint
 from acp_host.state.clock import Clock
+from acp_host.wire.text import printable
 
 __all__ = ["ChangeCheck", "ChangeCheckSettings"]
 
@@ -164,5 +165,5 @@ class ChangeCheck:
 
 
 def _listed(violations: Sequence[JudgedChange]) -> str:
-    shown = ", ".join(f"{change.path} ({change.kind})" for change in violations[:5])
+    shown = printable(", ".join(f"{change.path} ({change.kind})" for change in violations[:5]))
     return shown if len(violations) <= 5 else f"{shown} and {len(violations) - 5} more"

@@ -31,6 +31,7 @@ from acp_host.services.permission_options import PermissionDecision
 from acp_host.services.permission_subject import PermissionSubject
 from acp_host.services.permissions import Explanation, PermissionPolicy
 from acp_host.services.working_copy import Change, ChangeKind
+from acp_host.wire.text import printable
 from acp_host.wire.tool_calls import ToolKind
 
 __all__ = ["ChangeReport", "ChangeVerdict", "JudgedChange", "Permitted", "judge_changes"]
@@ -72,7 +73,7 @@ class JudgedChange:
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.path} ({self.kind}): {self.reason}"
+        return printable(f"{self.path} ({self.kind}): {self.reason}")
 
 
 @frozen(kw_only=True)

@@ -21,6 +21,7 @@ content is read.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import stat
 import time
@@ -76,7 +77,7 @@ class FingerprintLimits:
     """How much work a fingerprint may be.
 
     Attributes:
-        max_files: files that are looked at.
+        max_files: files and directories that are looked at.
         max_seconds: time until it gives up.
         max_hashed_file: largest file whose content is hashed, in bytes.
         max_hashed: bytes that are read for hashes.
@@ -195,15 +196,18 @@ class _Look:
         self._stopped = stopped
         self._deadline = time.monotonic() + limits.max_seconds
         self._to_hash = limits.max_hashed
+        self._seen = 0
 
     def at(self, root: str) -> None:
         """Look at everything below a directory, in an order that is the same each time."""
         pending = [(root, False)]
         while pending and not self._gives_up():
             directory, in_git = pending.pop()
-            found = self._entries(directory)
             below = []
-            for entry in found:
+            for entry in self._entries(directory):
+                self._seen += 1
+                if self._gives_up():
+                    return
                 if entry.is_dir(follow_symlinks=False):
                     if not in_git or entry.name not in _GIT_PRUNED:
                         below.append((entry.path, in_git or entry.name == ".git"))
@@ -212,8 +216,8 @@ class _Look:
             pending.extend(reversed(below))
 
     def _gives_up(self) -> bool:
-        if len(self.files) > self._limits.max_files:
-            self.problem = f"there are more than {self._limits.max_files} files"
+        if self._seen > self._limits.max_files:
+            self.problem = f"there are more than {self._limits.max_files} files and directories"
         elif time.monotonic() > self._deadline:
             self.problem = f"looking at the files took more than {self._limits.max_seconds:g} s"
         elif self._stopped():
@@ -225,7 +229,8 @@ class _Look:
     def _entries(self, directory: str) -> list[os.DirEntry[str]]:
         try:
             with os.scandir(directory) as entries:
-                return sorted(entries, key=lambda entry: entry.name)
+                some = itertools.islice(entries, self._limits.max_files - self._seen + 1)
+                return sorted(some, key=lambda entry: entry.name)
         except (FileNotFoundError, NotADirectoryError):  # it is not there any more
             return []
         except OSError as error:

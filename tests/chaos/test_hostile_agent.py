@@ -21,6 +21,8 @@ from typing import Any
 import pytest
 
 from acp_host import FileService, HostConnection, PermissionPolicy, TerminalService
+from acp_host.diagnostics import excerpt
+from acp_host.services.audit import AuditDecision
 from acp_host.testing import ScriptedAgent
 from tests.chaos.bad_agents import ALL, DONE, connected
 
@@ -83,18 +85,25 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 
 
 async def attack(disk: Disk, script: Callable[[ScriptedAgent], Any], **arguments: Any) -> HostConnection:
-    """Let an agent with one session loose in a turn; return the connection, which is closed by then."""
+    """Let an agent with one session loose in a turn; return the connection, which is closed by then.
+
+    Every attempt that was refused, and no other one, is in the audit trail as such.
+    """
+    refusals = 0
 
     async def whole(agent: ScriptedAgent) -> None:
+        nonlocal refusals
         await agent.handshake(BOTH_ROOTS)
         await agent.open_session("session-1")
         prompt = await agent.expect("session/prompt")
         await script(agent)
+        refusals = sum("error" in message for message in agent.received)
         agent.reply(DONE, to=prompt)
 
     async with connected(whole, **{**served(), **arguments}) as host:
         session = await host.new_session(disk.work, additional_directories=[disk.extra])
         await session.prompt("go")
+    assert len([record for record in host.audit.records if record.decision != AuditDecision.ALLOWED]) == refusals
     return host
 
 
@@ -195,8 +204,10 @@ async def test_r140_no_spelling_of_a_path_leads_out(disk: Disk, spelling: str) -
         ran = await run(agent, os.path.dirname(path) or path)
         assert "error" in ran or disk.is_inside(ran["result"]["output"].removesuffix("\n"))
 
-    await attack(disk, script)
+    host = await attack(disk, script)
     assert LOOT not in str(disk.elsewhere())
+    reads = [record for record in host.audit.records if record.action == "fs/read_text_file"]
+    assert [(record.subject, record.session_id) for record in reads[:1]] == [(excerpt(path), "session-1")]
 
 
 async def test_r140_a_strange_name_inside_is_a_name_like_any_other(disk: Disk) -> None:
@@ -482,9 +493,11 @@ async def test_r144_an_id_that_is_not_quite_a_sessions_opens_nothing(disk: Disk)
             assert refused(await write(agent, disk.work / "file", session_id))
             assert refused(await run(agent, disk.work, session_id))
 
-    async with two_sessions(disk, script):
+    async with two_sessions(disk, script) as (host, *_):
         pass
     assert (disk.work / "file").read_text() == "inside"
+    assert len(host.audit.records) == 3 * (len(NOBODY) + 7)
+    assert {str(record.decision) for record in host.audit.records} <= {"rejected", "failed"}
 
 
 async def test_r144_a_session_that_is_not_there_yet_or_any_more_serves_nothing(disk: Disk) -> None:

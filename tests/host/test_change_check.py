@@ -242,7 +242,7 @@ async def test_what_could_not_be_checked_is_not_called_completed(work: Path) -> 
     assert (result.outcome.kind, result.outcome.violations) == ("unverified", ())
     assert "more than 1 files" in result.outcome.detail
     assert result.changes is not None
-    assert result.changes.problem == "there are more than 1 files"
+    assert result.changes.problem == "there are more than 1 files and directories"
     [note] = host.diagnostics
     assert "more than 1 files" in note.message
     _, [result] = await turns(writes("", answer={"stopReason": "refusal"}), permissions=Permissions(check_changes=few))

@@ -223,10 +223,18 @@ def test_what_is_too_much_is_said_and_only_the_known_is_compared(tree: Path) -> 
         (tree / "src" / f"{number:03}").write_text("x")
     few = FingerprintLimits(max_files=10, max_seconds=60)
     before = look(tree, limits=few)
-    assert before.problem == "there are more than 10 files"
+    assert before.problem == "there are more than 10 files and directories"
     (tree / "file").write_text("changed")
     (tree / "another").write_text("new")
     assert compare(before, look(tree, limits=few)) == [Change(os.path.realpath(tree / "file"), ChangeKind.MODIFIED)]
+
+
+def test_a_directory_of_too_many_is_not_read_to_its_end(tree: Path) -> None:
+    for number in range(50):
+        (tree / "src" / f"{number:03}").mkdir()
+    assert look(tree, limits=FingerprintLimits(max_files=10, max_seconds=60)).problem is not None
+    assert look(tree, limits=FingerprintLimits(max_files=56, max_seconds=60)).problem is None
+    assert look(tree, limits=FingerprintLimits(max_files=55, max_seconds=60)).problem is not None
 
 
 def test_it_gives_up_in_time_or_when_nobody_waits(tree: Path) -> None:

@@ -99,4 +99,13 @@ def vanished():
     again("stay", env={}, start_new_session=True)
 
 
+def flier():
+    """Never the same process for long, and never in the same session."""
+    ready()
+    while time.monotonic() < END:
+        time.sleep(0.01)
+        leave_to_a_child()
+        os.setsid()
+
+
 globals()[sys.argv[2]]()
