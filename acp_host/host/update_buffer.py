@@ -52,16 +52,15 @@ class UpdateBuffer:
 
     def push(self, update: SessionUpdate) -> None:
         """Add an update."""
-        self._items.append(update)
+        self.extend((update,))
+
+    def extend(self, updates: Sequence[SessionUpdate]) -> None:
+        """Add several updates."""
+        self._items.extend(updates)
         if len(self._items) > self.limit:
             self._make_room()
         if self._waiters:
             self._wake()
-
-    def extend(self, updates: Sequence[SessionUpdate]) -> None:
-        """Add several updates."""
-        for update in updates:
-            self.push(update)
 
     def close(self) -> None:
         """Say that no update follows; what is there can still be taken."""
@@ -98,7 +97,7 @@ class UpdateBuffer:
                 waiter.set_result(None)
 
     def _make_room(self) -> None:
-        self._since_joined += 1
+        self._since_joined += len(self._items) - self.limit
         if self._since_joined >= self.limit // 2:
             # One pass over everything pays for itself only after many additions; in between the oldest just goes.
             self._since_joined = 0

@@ -6,6 +6,8 @@ from typing import Any, TypeVar, cast, dataclass_transform
 
 import attrs
 
+from acp_host.wire._model import pickled_by_values
+
 __all__ = ["is_plain_json", "plain_json", "value"]
 
 _T = TypeVar("_T")
@@ -32,15 +34,4 @@ def value(cls: type[_T]) -> type[_T]:
     transcript are made by the thousand, and a class that checks costs three times as much to make.
     """
     made: Any = attrs.define(cls, slots=True, kw_only=True, eq=True, unsafe_hash=False, getstate_setstate=False)
-    names = tuple(attribute.name for attribute in attrs.fields(made))
-
-    def reduce(self: Any) -> tuple[Any, ...]:
-        return _make, (made, names, tuple([getattr(self, name) for name in names]))
-
-    # A transcript's finished pages are kept pickled; the names are the same object for all, so they cost once.
-    made.__reduce__ = reduce
-    return cast(type[_T], made)
-
-
-def _make(cls: Any, names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
-    return cls(**dict(zip(names, values, strict=True)))
+    return cast(type[_T], pickled_by_values(made))
