@@ -21,18 +21,19 @@ FEW_TURNS = 10
 UPDATE_RATE = 20_000
 
 BARE_LOOP, PYTHON_SDK, TYPESCRIPT_SDK = "bare loop", "Python SDK", "TypeScript SDK"
-STREAM, FOLDED, OBSERVED = "acp_host, typed stream", "acp_host, session", "acp_host, session observed"
+STREAM, FOLDED, ITERATED = "acp_host, typed stream", "acp_host, session", "acp_host, session iterated"
 PROGRAMS: dict[str, tuple[str, ...]] = {
     BARE_LOOP: ("bare_loop.py",),
     PYTHON_SDK: ("python_sdk.py",),
     TYPESCRIPT_SDK: ("ts_sdk.mjs", sys.executable),
     STREAM: ("typed_stream.py",),
     FOLDED: ("session.py",),
-    OBSERVED: ("session.py", "observed"),
+    ITERATED: ("session.py", "iterated"),
 }
 GOALS: dict[str, dict[str, Goal]] = {
     STREAM: {PYTHON_SDK: at_least(8), TYPESCRIPT_SDK: at_least(4), BARE_LOOP: at_most(4)},
-    OBSERVED: {PYTHON_SDK: at_least(6), BARE_LOOP: at_most(5.5)},
+    FOLDED: {PYTHON_SDK: at_least(6), BARE_LOOP: at_most(5.5)},
+    ITERATED: {PYTHON_SDK: at_least(6), BARE_LOOP: at_most(5.5)},
 }
 IMPORTS = {"import acp_host": at_least(4), "from acp_host import connect": None, "import acp": None}
 

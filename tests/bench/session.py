@@ -1,7 +1,7 @@
-"""acp_host as an application uses it: prompts that are iterated over, everything folded into the session's state.
+"""acp_host as an application uses it: prompts, all that comes folded into the session's state, one observer of that.
 
-``python session.py TURNS LENGTH [observed]``; with ``observed``, one observer is connected to the state. Prints the
-time that all turns took.
+``python session.py TURNS LENGTH [iterated]``; with ``iterated``, every turn is iterated over, too. Prints the time that
+all turns took.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import json
 import sys
 import time
 from pathlib import Path
+
+from stream import Writer
 
 import acp_host
 
@@ -28,16 +30,32 @@ async def read(host: acp_host.HostConnection, session: acp_host.Session, turns: 
     return updates
 
 
-async def main(turns: int, length: int, *, observed: bool) -> None:
+async def fold(host: acp_host.HostConnection, session: acp_host.Session, turns: int) -> list[str]:
+    """Prompt so many times and await each turn; return what the agent said in them."""
+    texts = [(await session.prompt("go")).text for _ in range(turns)]
+    assert not host.diagnostics, tuple(host.diagnostics)[:3]
+    return texts
+
+
+def said(turns: int, length: int) -> list[str]:
+    """Return what the agent says in each turn."""
+    writer = Writer()
+    return [
+        "".join(update["content"]["text"] for update in turn if update["sessionUpdate"] == "agent_message_chunk")
+        for turn in (writer.turn(length) for _ in range(turns))
+    ]
+
+
+async def main(turns: int, length: int, *, iterated: bool) -> None:
     async with acp_host.connect([sys.executable, str(AGENT), str(turns), str(length)]) as host:
         session = await host.new_session(cwd="/")
-        if observed:
-            session.state.changed.connect(lambda changes: None)
+        session.state.changed.connect(lambda changes: None)
         started, processor = time.perf_counter(), time.process_time()
-        updates = await read(host, session, turns)
+        result = await (read if iterated else fold)(host, session, turns)
         seconds, cpu = time.perf_counter() - started, time.process_time() - processor
-    print(json.dumps({"updates": updates, "seconds": seconds, "cpu": cpu}))
+    assert result == (turns * length if iterated else said(turns, length)), "something is missing"
+    print(json.dumps({"updates": turns * length, "seconds": seconds, "cpu": cpu}))
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*map(int, sys.argv[1:3]), observed="observed" in sys.argv))
+    asyncio.run(main(*map(int, sys.argv[1:3]), iterated="iterated" in sys.argv))
