@@ -70,6 +70,8 @@ if TYPE_CHECKING:
     from acp_host.services.permission_requests import HostPermissionRequest
     from acp_host.services.permission_rules import PermissionRule
     from acp_host.services.permissions import PermissionPolicy, Permissions
+    from acp_host.services.terminal_environment import EnvironmentPolicy
+    from acp_host.services.terminal_runner import TerminalSize
     from acp_host.services.terminals import TerminalService
     from acp_host.state.deltas import DeltaMaker
     from acp_host.state.entries import (
@@ -128,6 +130,7 @@ __all__ = [
     "ElicitationHandlers",
     "ElicitationQueue",
     "EnvVarLogin",
+    "EnvironmentPolicy",
     "FileService",
     "HostConnection",
     "HostMcpServer",
@@ -197,6 +200,7 @@ __all__ = [
     "Subscription",
     "TerminalLogin",
     "TerminalService",
+    "TerminalSize",
     "TextPart",
     "ToolCallEntry",
     "Transcript",
@@ -254,6 +258,8 @@ _HOMES = {
     "acp_host.services.permission_requests": ("HostPermissionRequest",),
     "acp_host.services.permission_rules": ("PermissionRule",),
     "acp_host.services.permissions": ("PermissionPolicy", "Permissions"),
+    "acp_host.services.terminal_environment": ("EnvironmentPolicy",),
+    "acp_host.services.terminal_runner": ("TerminalSize",),
     "acp_host.services.terminals": ("TerminalService",),
     "acp_host.state.notice_entries": ("Notice", "NoticesSnapshot", "NoticeState"),
     "acp_host.state.notice_preferences": ("NoticePreferences", "SeverityPreferences"),

@@ -20,16 +20,26 @@ from acp_host.services.permissions import (
     answer_permission,
     validate_outcome,
 )
+from acp_host.services.terminal_environment import SECRET_NAMES, EnvironmentPolicy
+from acp_host.services.terminal_runner import (
+    RunningCommand,
+    TerminalCommand,
+    TerminalEvents,
+    TerminalRunner,
+    TerminalSize,
+)
 from acp_host.services.terminals import MAX_OUTPUT, MAX_TERMINALS, TerminalProcess, TerminalService
 
 __all__ = [
     "MAX_FILE_SIZE",
     "MAX_OUTPUT",
     "MAX_TERMINALS",
+    "SECRET_NAMES",
     "Choice",
     "ElicitationHandler",
     "ElicitationHandlers",
     "ElicitationQueue",
+    "EnvironmentPolicy",
     "FieldError",
     "FieldKind",
     "FieldValue",
@@ -45,8 +55,13 @@ __all__ = [
     "PermissionHandler",
     "PermissionPolicy",
     "ReviewLine",
+    "RunningCommand",
+    "TerminalCommand",
+    "TerminalEvents",
     "TerminalProcess",
+    "TerminalRunner",
     "TerminalService",
+    "TerminalSize",
     "answer_elicitation",
     "answer_permission",
     "check_answer",
