@@ -73,7 +73,7 @@ class SessionContext:
         memory: how much of a transcript is kept.
         cancel_timeouts: how long a cancelled turn may take to end.
         authentication: lets the user log in where a call is refused for want of it.
-        after_cancel: called with the session's id when a cancelled turn is over.
+        after_cancel: called with the session's id when a cancel was sent, and again when the cancelled turn is over.
         close_session: closes a session by its id, as ``HostConnection.close_session``.
     """
 

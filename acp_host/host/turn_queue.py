@@ -60,7 +60,7 @@ class TurnQueue:
         reminders: leads prompts with reminders, and is told what becomes of them.
         apply: takes what happens, for the state model.
         report: takes diagnostics.
-        after_cancel: called when a cancelled turn is over.
+        after_cancel: called when the agent was told of a cancel, and again when the cancelled turn is over.
         log_in_for: lets the user log in because a prompt was refused, and calls back; tells whether it does.
         check: holds what each turn has changed against the policy; ``None``: nobody does.
     """
@@ -268,6 +268,7 @@ class TurnQueue:
         # The answers first: an agent that waits for a permission may not look for a cancel before it.
         self._incoming.cancel_questions(self._session_id, self.prompt_id)
         self._driver.notify("session/cancel", CancelNotification(self._session_id))
+        self._after_cancel(self._session_id)  # an agent that waits for a command may look for a cancel only after it
         self._start_timer(self._timeouts.grace, self._withdraw_prompt)
 
     def abandon_closed(self, reason: str) -> None:

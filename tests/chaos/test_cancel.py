@@ -400,6 +400,24 @@ async def test_r68_commands_of_a_cancelled_turn_are_ended() -> None:
         await turn
 
 
+async def test_r68_an_agent_may_wait_for_its_command_before_it_looks_for_a_cancel() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        create = {"sessionId": "session-1", "command": "sleep", "args": ["600"]}
+        terminal = {"sessionId": "session-1", **(await agent.call("terminal/create", create))["result"]}
+        ended = (await agent.call("terminal/wait_for_exit", terminal))["result"]
+        await agent.expect("session/cancel")
+        agent.say(ended["signal"])
+        agent.reply({"stopReason": "cancelled"}, to=prompt)
+
+    terminals = acp_host.TerminalService()
+    async with open_session(script, terminals=terminals) as (_, session):
+        turn = session.prompt("question")
+        await until(lambda: terminals.terminals(session.id))
+        turn.cancel()
+        assert (await turn).text == "SIGTERM"
+
+
 async def test_r69_the_agent_is_gone_before_the_cancel_arrives() -> None:
     async def script(agent: ScriptedAgent) -> None:
         await agent.expect("session/prompt")

@@ -5,6 +5,8 @@ What it does is chosen by the first word of the prompt:
 ``edit``    thinks, plans, reads ``notes.txt`` through the host, asks permission, writes it back in capitals, reports.
             If the write is refused it says so, reads again, and writes what it has read then.
 ``run``     runs the rest of the prompt in a terminal of the host and tells its output.
+``serve``   runs the rest of the prompt until it has printed something, kills it, and tells how it ended.
+``leave``   runs the rest of the prompt and waits for its end, whatever happens to the turn; never releases it.
 ``ask``     asks with a form, whose schema is the rest of the prompt, and tells the answer.
 ``visit``   sends the user to the address in the rest of the prompt, and tells the answer.
 ``wait``    answers a little and then nothing, until it is cancelled.
@@ -60,6 +62,11 @@ class Agent(acp.Agent):
             await self.edit(session_id)
         elif word == "run":
             await self.run(session_id, rest)
+        elif word == "serve":
+            await self.serve(session_id, rest)
+        elif word == "leave":
+            await self.leave(session_id, rest)
+            return acp.PromptResponse(stop_reason="cancelled" if self.cancelled[session_id].is_set() else "end_turn")
         elif word == "ask":
             await self.ask(session_id, rest)
         elif word == "visit":
@@ -113,6 +120,32 @@ class Agent(acp.Agent):
         await self.host.release_terminal(session_id, terminal.terminal_id)
         await self.host.session_update(session_id, acp.update_tool_call(call_id, status="completed"))
         await self.say(session_id, f"Exit code {exit_status.exit_code}: {output.output}")
+
+    async def serve(self, session_id: str, script: str) -> None:
+        folder = str(self.folders[session_id] / "sub")
+        env = [schema.EnvVariable(name="GREETING", value="héllo")]
+        terminal = await self.host.create_terminal(
+            session_id, "/bin/sh", args=["-c", script], env=env, cwd=folder, output_byte_limit=6
+        )
+        while not (await self.host.terminal_output(session_id, terminal.terminal_id)).output:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        waiting = [
+            asyncio.create_task(self.host.wait_for_terminal_exit(session_id, terminal.terminal_id)) for _ in range(2)
+        ]
+        await self.host.kill_terminal(session_id, terminal.terminal_id)
+        ends = {(await waiter).signal for waiter in waiting}
+        kept = await self.host.terminal_output(session_id, terminal.terminal_id)
+        await self.host.release_terminal(session_id, terminal.terminal_id)
+        try:
+            await self.host.terminal_output(session_id, terminal.terminal_id)
+        except acp.RequestError as error:
+            how = f"{kept.exit_status.signal} {error.code}"
+            await self.say(session_id, f"{kept.output!r} {kept.truncated} {ends} {how}")
+
+    async def leave(self, session_id: str, line: str) -> None:
+        terminal = await self.host.create_terminal(session_id, line)
+        exit_status = await self.host.wait_for_terminal_exit(session_id, terminal.terminal_id)
+        await self.say(session_id, f"Ended: {exit_status.exit_code} {exit_status.signal}")
 
     async def ask(self, session_id: str, form: str) -> None:
         wanted = schema.ElicitationSchema.model_validate_json(form)

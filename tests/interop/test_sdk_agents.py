@@ -6,6 +6,8 @@ import asyncio
 import sys
 from pathlib import Path
 
+import pytest
+
 import acp_host
 from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.plans import Plan
@@ -56,6 +58,36 @@ async def test_python_sdk_command_in_a_terminal_of_the_host(folder: Path) -> Non
         session = await host.new_session(cwd=folder)
         result = await session.prompt("run echo $((6 * 7)); exit 3")
     assert result.text == "Exit code 3: 42\n"
+
+
+async def test_python_sdk_all_that_terminals_can_do(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    async with acp_host.connect(PYTHON_SDK_AGENT, terminals=True) as host:
+        session = await host.new_session(cwd=folder)
+        result = await session.prompt('serve printf "%s in ${PWD##*/}" "$GREETING"; exec sleep 600')
+        assert result.text == "'in sub' True {'SIGTERM'} SIGTERM -32002"
+        (view,) = session.state.snapshot().terminals.values()
+        assert (view.output, view.signal, view.released) == (("héllo in sub",), "SIGTERM", True)
+        assert list(host.diagnostics) == []
+
+
+@pytest.mark.parametrize("pty", [False, True])
+async def test_python_sdk_cancel_while_a_command_runs(folder: Path, pty: bool) -> None:
+    """As fast-agent does it: the agent neither kills nor releases the command, and goes on waiting for it."""
+    async with acp_host.connect(PYTHON_SDK_AGENT, terminals=acp_host.TerminalService(pty=pty)) as host:
+        session = await host.new_session(cwd=folder)
+        turn = session.prompt("leave echo started && sleep 600")
+        async for snapshot in session.state.watch():
+            if any(view.output for view in snapshot.terminals.values()):
+                break
+        turn.cancel()
+        result = await turn
+        assert (result.stop_reason, result.text) == ("cancelled", "Ended: None SIGTERM")
+        (view,) = session.state.snapshot().terminals.values()
+        assert (view.command, view.via_shell, view.signal) == ("echo started && sleep 600", True, "SIGTERM")
+        assert not view.released
+        assert (await session.prompt("run echo and on")).text.startswith("Exit code 0: and on")
+    assert [view.released for view in session.state.snapshot().terminals.values()] == [True, True]
 
 
 async def test_python_sdk_cancel(folder: Path) -> None:
