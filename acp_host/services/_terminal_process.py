@@ -40,6 +40,8 @@ _END_LIMIT = 10.0
 """How long a runner has to end a command, in seconds."""
 _UNHEARD = 1024 * 1024
 """How much output is kept for the first listener, in bytes."""
+_MAX_CODE = 2**32 - 1
+"""Largest exit code that there is; on Windows they have 32 bits."""
 _MAX_COMMAND = 2_000
 """Longest command line that is shown, in characters."""
 
@@ -211,7 +213,8 @@ class TerminalProcess:
         what still runs is killed at once.
         """
         await self._until_launched()
-        if self._running is not None and await self._done(self._running.end()):
+        if self._running is not None:
+            await self._done(self._running.end())
             await _within(self._ended, _PATIENCE)
         self._finish(None, None)
 
@@ -239,15 +242,13 @@ class TerminalProcess:
             self._starting.cancel()
             await _within(self._launched, _PATIENCE)
 
-    async def _done(self, work: Awaitable[None]) -> bool:
-        """Tell whether the runner has done something that the host does not depend on; why not is logged."""
+    async def _done(self, work: Awaitable[None]) -> None:
+        """Have the runner do something that the host does not depend on; a failure is logged."""
         try:
             async with asyncio.timeout(_END_LIMIT):
                 await work
         except Exception:
             _logger.exception("the runner of %r has not ended or released it; it counts as ended", self.shown_line)
-            return False
-        return True
 
     def _printed(self, data: bytes) -> None:
         if not self.released:
@@ -294,13 +295,13 @@ class _Events:
         self._on_loop(self._terminal._printed, bytes(data))
 
     def ended(self, exit_code: int | None = None, signal: str | None = None) -> None:
-        is_code = isinstance(exit_code, int) and not isinstance(exit_code, bool) and exit_code >= 0
+        is_code = isinstance(exit_code, int) and not isinstance(exit_code, bool) and 0 <= exit_code <= _MAX_CODE
         if (exit_code is None or is_code) and isinstance(signal, str | None):
             self._on_loop(self._terminal._finish, exit_code, signal)
         else:
             self._on_loop(self._terminal._finish, None, None)
             raise InvalidInput(
-                f"ended() takes an exit code from 0 and the name of a signal, not {exit_code!r}, {signal!r}"
+                f"ended() takes an exit code of 32 bits and the name of a signal, not {exit_code!r}, {signal!r}"
             )
 
     def _on_loop(self, take: Callable[..., None], *values: Any) -> None:

@@ -102,7 +102,7 @@ class TerminalEvents(Protocol):
         """Tell that the command has ended, after all that it has printed. The first call counts.
 
         Args:
-            exit_code: its exit code, 0 or more; ``None`` if a signal ended it, or if nobody can tell.
+            exit_code: its exit code, from 0 to 2**32 - 1; ``None`` if a signal ended it, or if nobody can tell.
             signal: the name of the signal that ended it, e.g. ``"SIGTERM"``.
 
         Raises:

@@ -345,7 +345,7 @@ async def test_one_that_prints_something_else(opened: Opened, printed: Any) -> N
     assert terminal.output == "?."
 
 
-@pytest.mark.parametrize("end", [("0",), (True,), (-9,), (1.0,), (None, 9), (0, b"SIGTERM")])
+@pytest.mark.parametrize("end", [("0",), (True,), (-9,), (2**32,), (1.0,), (None, 9), (0, b"SIGTERM")])
 async def test_one_that_tells_the_end_wrongly_has_ended(opened: Opened, end: Any) -> None:
     editor = Editor()
     terminal = await create(opened(editor))
