@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         RequestCancelled,
         RequestFailed,
         ResourceNotFound,
+        SessionNotReopened,
         StartFailed,
         StartTimeout,
         TransportError,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from acp_host.host.login_methods import AgentLogin, EnvVarLogin, TerminalLogin, UnknownLogin
     from acp_host.host.login_status import AuthenticationSnapshot
     from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult
+    from acp_host.host.reopening import Lost, ReopenedSession, ReopenPolicy, ReopenStep
     from acp_host.host.session import Session
     from acp_host.host.turn import Turn
     from acp_host.host.turn_queue import CancelTimeouts
@@ -144,6 +146,7 @@ __all__ = [
     "LocalError",
     "LoginFailed",
     "LoginRequest",
+    "Lost",
     "MalformedResponse",
     "MemoryPolicy",
     "MessageEntry",
@@ -179,6 +182,9 @@ __all__ = [
     "ReminderPolicy",
     "ReminderReceipt",
     "RemindersPanel",
+    "ReopenPolicy",
+    "ReopenStep",
+    "ReopenedSession",
     "RequestCancelled",
     "RequestFailed",
     "ResourceNotFound",
@@ -187,6 +193,7 @@ __all__ = [
     "Rung",
     "Session",
     "SessionMessageEntry",
+    "SessionNotReopened",
     "SessionOption",
     "SessionSnapshot",
     "SessionState",
@@ -230,6 +237,7 @@ _HOMES = {
     "acp_host.host.login_methods": ("AgentLogin", "EnvVarLogin", "TerminalLogin", "UnknownLogin"),
     "acp_host.host.login_status": ("AuthenticationSnapshot",),
     "acp_host.host.outcome": ("Outcome", "OutcomeKind", "TurnResult"),
+    "acp_host.host.reopening": ("Lost", "ReopenPolicy", "ReopenStep", "ReopenedSession"),
     "acp_host.host.session": ("Session",),
     "acp_host.host.turn_queue": ("CancelTimeouts",),
     "acp_host.host.turn": ("Turn",),

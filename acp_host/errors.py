@@ -27,6 +27,7 @@
     │   ├── AuthRequired           -32000
     │   └── ResourceNotFound       -32002
     ├── LoginFailed                the user could not log in, or did not want to
+    ├── SessionNotReopened         no way that a policy allows opened a session of earlier again
     ├── OutcomeUnknown             a request was written, and the connection ended before its answer
     └── ReminderNotDelivered       the rung that a reminder's policy requires did not take it
 
@@ -66,6 +67,7 @@ __all__ = [
     "RequestCancelled",
     "RequestFailed",
     "ResourceNotFound",
+    "SessionNotReopened",
     "StartFailed",
     "StartTimeout",
     "TransportError",
@@ -295,6 +297,21 @@ class LoginFailed(AcpError):
         super().__init__(redact_text(message))
         self.method_id = method_id
         self.exit_status = exit_status
+
+
+class SessionNotReopened(AcpError):
+    """No way that a policy allows opened a session of earlier again; nothing is known to be lost.
+
+    Attributes:
+        session_id: the session.
+        attempts: what was tried, in order, as :class:`acp_host.host.reopening.ReopenAttempt` values.
+    """
+
+    def __init__(self, session_id: str, attempts: tuple[Any, ...]) -> None:
+        tried = "; ".join(f"{attempt.step}: {attempt.reason}" for attempt in attempts)
+        super().__init__(f"session {session_id} was not opened again ({tried or 'nothing was tried'})")
+        self.session_id = session_id
+        self.attempts = attempts
 
 
 class OutcomeUnknown(AcpError):

@@ -1,4 +1,4 @@
-"""The agent's methods that concern a session as a whole, typed: :class:`AgentMethods`.
+"""The agent's methods that open a session, typed: :class:`AgentMethods`.
 
 Each checks the agreement before anything is sent and raises :class:`~acp_host.errors.NotSupported` naming the missing
 capability, unless the quirks table says that the method works or ``force=True`` is passed. All of them raise
@@ -9,6 +9,7 @@ connection ends before the answer, and :class:`~acp_host.errors.InvalidInput` fo
 from __future__ import annotations
 
 import os
+import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,35 +19,32 @@ from typing import Any
 from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import AcpError, InvalidInput, RequestFailed
-from acp_host.host.account_methods import AccountMethods
-from acp_host.host.diagnostic_log import DiagnosticLog
+from acp_host.errors import AcpError, InvalidInput, InvalidParams, RequestFailed
+from acp_host.host.kept_sessions import KeptSessions, absolute
+from acp_host.host.reopening import ReopenedSession, ReopenPolicy, ReopenStep, reopen
 from acp_host.host.services import ServiceSet
 from acp_host.host.session import Opening, Session
-from acp_host.host.session_table import SessionTable
+from acp_host.protocol.negotiation import Agreement
+from acp_host.quirks import QuirkKind
 from acp_host.services.mcp import HostMcpServer, McpServers
 from acp_host.wire._model import UNSET
+from acp_host.wire.content import TextContent
 from acp_host.wire.mcp import McpServer, McpServerAcp, McpServerHttp, McpServerSse
 from acp_host.wire.session import (
-    ArchiveSessionRequest,
-    ArchiveSessionResponse,
     CloseSessionRequest,
-    CloseSessionResponse,
-    DeleteSessionRequest,
-    DeleteSessionResponse,
     ForkSessionRequest,
-    ListSessionsRequest,
-    ListSessionsResponse,
     LoadSessionRequest,
+    LoadSessionResponse,
     NewSessionRequest,
     ResumeSessionRequest,
     SystemPrompt,
-    UnarchiveSessionRequest,
-    UnarchiveSessionResponse,
+    SystemPromptMode,
 )
 
 __all__ = ["AgentMethods"]
 
+_LOCKED = re.compile(r"\block(?:ed|s)?\b|\bopen in another process\b", re.IGNORECASE)
+_OPEN_ALREADY = re.compile(r"\balready\s+(?:loaded|open)", re.IGNORECASE)
 _MCP_NEEDS = {
     McpServerHttp: "mcpCapabilities.http",
     McpServerSse: "mcpCapabilities.sse",
@@ -64,15 +62,11 @@ class _Setup:
     fields: dict[str, Any]
 
 
-class AgentMethods(AccountMethods):
+class AgentMethods(KeptSessions):
     """The typed requests of a connection; a base of :class:`~acp_host.host.connection.HostConnection`."""
 
-    diagnostics: DiagnosticLog
-    _sessions: SessionTable
     _services: ServiceSet
     _mcp: McpServers
-
-    # --- sessions ---------------------------------------------------------------------------------------------------
 
     async def new_session(
         self,
@@ -123,6 +117,7 @@ class AgentMethods(AccountMethods):
         connection is closed first, where the agent offers that and no turn is running; the
         :class:`~acp_host.host.session.Session` stays the same.
         """
+        mcp_servers = self._servers_for("session/load", session_id, mcp_servers)
         setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force)
         request = LoadSessionRequest(session_id=session_id, **setup.fields)
         return await self._reopen("session/load", request, session_id, setup.roots, continues, force)
@@ -140,6 +135,7 @@ class AgentMethods(AccountMethods):
         force: bool = False,
     ) -> Session:
         """Take up a conversation again without a replay (``session/resume``); otherwise as :meth:`load_session`."""
+        mcp_servers = self._servers_for("session/resume", session_id, mcp_servers)
         setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force)
         request = ResumeSessionRequest(session_id=session_id, **setup.fields)
         return await self._reopen("session/resume", request, session_id, setup.roots, continues, force)
@@ -163,51 +159,59 @@ class AgentMethods(AccountMethods):
         request = ForkSessionRequest(session_id=session_id, **setup.fields)
         return await self._create("session/fork", request, setup.roots, force)
 
-    async def list_sessions(
+    async def open_session(
         self,
+        session_id: str,
+        cwd: str | Path = ".",
         *,
-        cwd: str | Path | None = None,
-        cursor: str | None = None,
-        archived: str | None = None,
-        force: bool = False,
-    ) -> ListSessionsResponse:
-        """Return one page of the conversations that the agent knows (``session/list``).
+        policy: ReopenPolicy | None = None,
+        additional_directories: Sequence[str | Path] = (),
+        mcp_servers: Sequence[McpServer | HostMcpServer] = (),
+        system_prompt: SystemPrompt | None = None,
+        meta: Mapping[str, Any] | None = None,
+        continues: Session | None = None,
+    ) -> ReopenedSession:
+        """Take up a conversation again by the first way that works: resume, load, or as another session.
+
+        Arguments as for :meth:`load_session`; what the agent does not offer is left to the next way.
 
         Args:
-            cwd: only those with this working directory.
-            cursor: ``next_cursor`` of the page before; ``None`` for the first page.
-            archived: ``"exclude"``, ``"include"`` or ``"only"``; ``None`` for the agent's default. Unstable.
-            force: send it although it was not agreed.
+            session_id: the session of earlier.
+            cwd: its working directory.
+            policy: which ways may be tried, in order; ``None`` for all.
+            additional_directories: further roots.
+            mcp_servers: MCP servers for the agent to connect to.
+            system_prompt: instructions for the session.
+            meta: ``_meta`` of the requests.
+            continues: the session's object on an earlier connection; its reminders go on, except in another session.
+
+        Returns:
+            The session, by which way it was opened, and what was lost.
+
+        Raises:
+            SessionNotReopened: no way worked. Where the session may still exist no new one is begun, unless the policy
+                says so.
+            AuthRequired: the user has to log in first.
         """
-        request = ListSessionsRequest(
-            cwd=UNSET if cwd is None else _absolute(cwd),
-            cursor=UNSET if cursor is None else cursor,
-            archived=UNSET if archived is None else archived,
-        )
-        return await self._call("session/list", request, ListSessionsResponse, force)
+        rest: dict[str, Any] = {
+            "additional_directories": additional_directories,
+            "mcp_servers": mcp_servers,
+            "system_prompt": system_prompt,
+            "meta": meta,
+        }
 
-    async def close_session(self, session_id: str, *, force: bool = False) -> CloseSessionResponse:
-        """Let the agent free what a session holds (``session/close``); the host's processes for it are ended too."""
-        request = CloseSessionRequest(session_id)
-        response = await self._call("session/close", request, CloseSessionResponse, force)
-        await self._forget_session(session_id)
-        return response
+        async def open_by(step: ReopenStep) -> Session:
+            if step is ReopenStep.RESUME:
+                return await self.resume_session(session_id, cwd, continues=continues, **rest)
+            if step is ReopenStep.LOAD:
+                return await self.load_session(session_id, cwd, continues=continues, **rest)
+            return await self.new_session(cwd, **rest)
 
-    async def delete_session(self, session_id: str, *, force: bool = False) -> DeleteSessionResponse:
-        """Remove a session from the agent's list (``session/delete``)."""
-        request = DeleteSessionRequest(session_id)
-        response = await self._call("session/delete", request, DeleteSessionResponse, force)
-        await self._forget_session(session_id)
-        return response
+        return await reopen(session_id, policy or ReopenPolicy(), open_by, self._lock_may_linger)
 
-    async def archive_session(self, session_id: str, *, force: bool = False) -> ArchiveSessionResponse:
-        """Put a session away (``session/archive``). Unstable."""
-        return await self._call("session/archive", ArchiveSessionRequest(session_id), ArchiveSessionResponse, force)
-
-    async def unarchive_session(self, session_id: str, *, force: bool = False) -> UnarchiveSessionResponse:
-        """Bring a session back (``session/unarchive``). Unstable."""
-        request = UnarchiveSessionRequest(session_id)
-        return await self._call("session/unarchive", request, UnarchiveSessionResponse, force)
+    def _lock_may_linger(self, error: RequestFailed) -> bool:
+        known = self.agreement.quirk(QuirkKind.LOCK_OUTLIVES_AGENT) is not None
+        return known and _LOCKED.search(f"{error.message} {error.data}") is not None
 
     # --- shared -----------------------------------------------------------------------------------------------------
 
@@ -226,13 +230,15 @@ class AgentMethods(AccountMethods):
             if additional_directories:
                 agreement.require_capability("sessionCapabilities.additionalDirectories", "additional directories")
             if system_prompt is not None:
-                agreement.require_capability("sessionCapabilities.systemPrompt", "a system prompt")
+                _check_system_prompt(system_prompt, agreement)
             for capability in {_MCP_NEEDS[type(server)] for server in mcp_servers if type(server) in _MCP_NEEDS}:
                 agreement.require_capability(capability, "MCP servers of this kind")
-        roots = [_absolute(cwd), *(_absolute(directory) for directory in additional_directories)]
+        roots = [absolute(cwd), *(absolute(directory) for directory in additional_directories)]
         for root in roots:
             if not os.path.isdir(root):
                 raise InvalidInput(f"{root} is not a directory, so no session can work in it")
+        for server in mcp_servers:
+            self.diagnostics.redactor.add(_secrets_of(server))
         return _Setup(
             roots,
             {
@@ -247,10 +253,21 @@ class AgentMethods(AccountMethods):
     def _lend(self, server: McpServer | HostMcpServer) -> McpServer:
         return self._mcp.lend(server) if isinstance(server, HostMcpServer) else server
 
+    def _servers_for(
+        self, method: str, session_id: str, servers: Sequence[McpServer | HostMcpServer]
+    ) -> Sequence[McpServer | HostMcpServer]:
+        """Return the MCP servers to name where a session is opened again: some agents refuse any."""
+        quirk = self.agreement.quirk(QuirkKind.REOPENS_WITHOUT_MCP_SERVERS, method)
+        if quirk is None or not servers:
+            return servers
+        text = f"the MCP servers were left out, since the agent {quirk.why}"
+        self.diagnostics.add(Diagnostic(DiagnosticKind.UNEXPECTED, text, method=method, session_id=session_id))
+        return ()
+
     async def _create(self, method: str, request: Any, roots: Sequence[str], force: bool) -> Session:
         """Open a session whose id the agent chooses."""
         with self._mcp.lent(request.mcp_servers) as lent_to:
-            session = await self.authentication.logged_in(
+            session: Session = await self.authentication.logged_in(
                 method, lambda: self._create_once(method, request, roots, force)
             )
             lent_to(session.id)
@@ -285,7 +302,7 @@ class AgentMethods(AccountMethods):
         with self._mcp.lent(request.mcp_servers) as lent_to:
             if not force:
                 self.agreement.require(method)
-            session = await self.authentication.logged_in(
+            session: Session = await self.authentication.logged_in(
                 method, lambda: self._reopen_once(method, request, session_id, roots, continues, force)
             )
             lent_to(session_id)
@@ -317,12 +334,26 @@ class AgentMethods(AccountMethods):
             await self._driver.call(
                 method, request, force=force, on_result=session.opened, on_error=lambda _: session.replay_ends()
             )
-        except BaseException:
+        except BaseException as error:
             session.replay_ends()  # nothing was sent, or the call was given up
+            if self._is_open_already(method, error):
+                self._report_open_already(session_id)
+                session.opened(LoadSessionResponse())
+                return session
             if known is None:
                 await self._forget_session(session_id)
             raise
         return session
+
+    def _is_open_already(self, method: str, error: BaseException) -> bool:
+        if not isinstance(error, InvalidParams) or method != "session/load":
+            return False
+        return bool(_OPEN_ALREADY.search(error.message)) and bool(self.agreement.quirk(QuirkKind.OPEN_IS_NOT_LOADED))
+
+    def _report_open_already(self, session_id: str) -> None:
+        text = "the agent has the session open already, and does not tell its history again"
+        note = Diagnostic(DiagnosticKind.UNEXPECTED, text, method="session/load", session_id=session_id)
+        self.diagnostics.add(note)
 
     async def _let_go(self, session: Session) -> None:
         """Close a session that is about to be opened again: some agents else keep a process for each time (R28)."""
@@ -348,5 +379,17 @@ class AgentMethods(AccountMethods):
         await self._services.close_session(session_id)
 
 
-def _absolute(path: str | Path) -> str:
-    return os.path.abspath(os.path.expanduser(path))
+def _check_system_prompt(prompt: SystemPrompt, agreement: Agreement) -> None:
+    """Raise ``NotSupported`` or ``InvalidInput`` unless the agent takes a system prompt."""
+    agreement.require_capability("sessionCapabilities.systemPrompt", "a system prompt")
+    if prompt.mode == SystemPromptMode.OVERRIDE:
+        capability = "sessionCapabilities.systemPrompt.mode.override"
+        agreement.require_capability(capability, "a system prompt in place of its own")
+    if not prompt.content or not all(isinstance(block, TextContent) for block in prompt.content):
+        raise InvalidInput("a system prompt consists of text blocks, at least one")
+
+
+def _secrets_of(server: McpServer | HostMcpServer) -> list[str]:
+    """Return what must not be shown of an MCP server: the values of its environment or headers."""
+    named = getattr(server, "env", None) or getattr(server, "headers", None) or ()
+    return [variable.value for variable in named]

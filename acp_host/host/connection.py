@@ -184,6 +184,7 @@ class HostConnection(AgentMethods):
             cancel_timeouts=self._options.cancel_timeouts,
             authentication=self.authentication,
             after_cancel=self._after_cancel,
+            gone=self._session_gone,
             close_session=self.close_session,
         )
 
@@ -460,6 +461,12 @@ class HostConnection(AgentMethods):
     def _after_cancel(self, session_id: str) -> None:
         if self._tasks.is_open:
             self._tasks.start(self._services.turn_cancelled(session_id))
+
+    def _session_gone(self, session_id: str) -> None:
+        """Free what the host holds for a session that the agent does not know any more."""
+        self._sessions.remove(session_id)
+        if self._tasks.is_open:
+            self._tasks.start(self._services.close_session(session_id))
 
     def _reads_missing_as_empty(self) -> bool:
         return self.agreement.quirk(QuirkKind.MISSING_FILE_READS_EMPTY) is not None

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
-from acp_host.errors import ConnectionClosed, InvalidInput, InvalidState
+from acp_host.errors import ConnectionClosed, InvalidInput, InvalidState, RequestFailed
 from acp_host.host.authentication import Authentication
 from acp_host.host.change_check import ChangeCheck
 from acp_host.host.driver import Driver
@@ -74,6 +74,7 @@ class SessionContext:
         cancel_timeouts: how long a cancelled turn may take to end.
         authentication: lets the user log in where a call is refused for want of it.
         after_cancel: called with the session's id when a cancel was sent, and again when the cancelled turn is over.
+        gone: called with the id of a session that the agent does not know any more, after the session.
         close_session: closes a session by its id, as ``HostConnection.close_session``.
     """
 
@@ -88,6 +89,7 @@ class SessionContext:
     cancel_timeouts: CancelTimeouts
     authentication: Authentication
     after_cancel: Callable[[str], None]
+    gone: Callable[[str], None]
     close_session: Callable[..., Awaitable[CloseSessionResponse]]
 
 
@@ -133,6 +135,7 @@ class Session(SessionMethods):
             after_cancel=context.after_cancel,
             log_in_for=context.authentication.log_in_for,
             check=changes,
+            gone=self._is_gone,
         )
         self._changes = changes
         self._scheduler = context.scheduler
@@ -141,7 +144,9 @@ class Session(SessionMethods):
         self._set_numbers = itertools.count(1)
         self._close_session = context.close_session
         self._questions = 0
-        self._closed = False
+        self._tell_gone = context.gone
+        self._closed = ""
+        self._lost = False
         self._between_turns = UpdateBuffer()
         self._observers: list[Callable[[SessionUpdate], None]] = []
         self._write_observers: list[Callable[[str], None]] = []
@@ -169,12 +174,12 @@ class Session(SessionMethods):
             InvalidInput: ``content`` is none that a prompt can take.
             NotSupported: the agent does not take a kind of content; names the capability.
             ConnectionClosed: the connection has ended.
-            InvalidState: the session was closed.
+            InvalidState: the session was closed, or the agent does not know it any more.
         """
         if self._driver.protocol.ended:
             raise ConnectionClosed("the prompt was not queued: the connection has ended")
         if self._closed:
-            raise InvalidState(f"session {self.id} was closed; load or resume it to go on with it")
+            raise InvalidState(self._closed)
         if idle_timeout is not None and not (isinstance(idle_timeout, int | float) and idle_timeout > 0):
             raise InvalidInput(f"idle_timeout is a number of seconds above 0, not {idle_timeout!r}")
         blocks = content_blocks(content, self._driver.protocol.agreement, self.cwd)
@@ -252,7 +257,7 @@ class Session(SessionMethods):
     def _reminder(self, body: str | Reminder, fields: Mapping[str, Any]) -> Reminder:
         reminder = reminder_of(body, fields)
         if self._closed:
-            raise InvalidState(f"session {self.id} was closed; load or resume it to go on with it")
+            raise InvalidState(self._closed)
         return reminder
 
     # --- updates outside of turns -----------------------------------------------------------------------------------
@@ -482,10 +487,27 @@ class Session(SessionMethods):
         self._reminders.connection_lost()
         self.state.apply(events.HealthChanged(status, detail))
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the agent has said that it does not know the session any more; the transcript stays.
+
+        ``HostConnection.open_session`` goes on with another one.
+        """
+        return self._lost
+
+    def _is_gone(self, error: RequestFailed) -> None:
+        """Take the agent's word that it does not know the session any more."""
+        self._lost = True
+        self._closed = f"session {self.id} is lost: the agent does not know it any more. Go on with open_session()"
+        note = Diagnostic(DiagnosticKind.UNEXPECTED, f"the session is lost: {error}", session_id=self.id)
+        self._report(note)
+        self.state.apply(events.HealthChanged("lost", str(error)))
+        self._tell_gone(self.id)
+
     def let_go(self) -> None:
         """Take the end of the session: the agent has let it go, and may never answer the prompt on the wire."""
-        self._closed = True
-        self._turns.drop(InvalidState("the prompt was not sent: the session was closed"))
+        self._closed = self._closed or f"session {self.id} was closed; load or resume it to go on with it"
+        self._turns.drop(InvalidState(f"the prompt was not sent: {self._closed}"))
         self._between_turns.close()
         self.replay_ends()
         self._terminals.close()

@@ -33,7 +33,7 @@ from acp_host.wire.session import (
 )
 from acp_host.wire.text import printable
 
-__all__ = ["SessionMethods"]
+__all__ = ["SessionMethods", "title_request"]
 
 _T = TypeVar("_T")
 
@@ -169,13 +169,14 @@ class SessionMethods:
         """Name the session (``session/set_title``); :attr:`state` has the title as the agent keeps it. Unstable.
 
         Raises:
+            InvalidInput: the title is blank.
             NotSupported: the agent does not offer it.
         """
 
         def named(answer: SetSessionTitleResponse) -> None:  # the agent may have cut it
             self.state.apply(SessionInfoChanged(answer.title))
 
-        request = SetSessionTitleRequest(self.id, title)
+        request = title_request(self.id, title)
         return await self._call("session/set_title", request, SetSessionTitleResponse, force, named)
 
     async def status(self, *, force: bool = False) -> SessionStatusResponse:
@@ -198,3 +199,14 @@ class SessionMethods:
             method, lambda: self._driver.call(method, params, force=force, on_result=on_result)
         )
         return answer
+
+
+def title_request(session_id: str, title: str) -> SetSessionTitleRequest:
+    """Return the request to name a session.
+
+    Raises:
+        InvalidInput: the title is blank.
+    """
+    if not title.strip():
+        raise InvalidInput("the title of a session cannot be blank")
+    return SetSessionTitleRequest(session_id, title)

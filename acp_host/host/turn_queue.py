@@ -15,11 +15,12 @@ from typing import Any
 from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import AcpError, AuthRequired, InvalidParams, MalformedResponse
+from acp_host.errors import AcpError, AuthRequired, InvalidParams, MalformedResponse, RequestFailed
 from acp_host.host.change_check import ChangeCheck
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests
 from acp_host.host.reminders import SessionReminders
+from acp_host.host.session_gone import says_gone
 from acp_host.host.turn import Turn
 from acp_host.services.change_verdicts import ChangeReport
 from acp_host.state import events
@@ -63,6 +64,7 @@ class TurnQueue:
         after_cancel: called when the agent was told of a cancel, and again when the cancelled turn is over.
         log_in_for: lets the user log in because a prompt was refused, and calls back; tells whether it does.
         check: holds what each turn has changed against the policy; ``None``: nobody does.
+        gone: called when the agent has answered a prompt that it does not know the session.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class TurnQueue:
         after_cancel: Callable[[str], None],
         log_in_for: Callable[[AuthRequired, Callable[[AcpError | None], None]], bool],
         check: ChangeCheck | None,
+        gone: Callable[[RequestFailed], None],
     ) -> None:
         self.current: Turn | None = None
         self.prompt_id: RequestId = None
@@ -90,6 +93,7 @@ class TurnQueue:
         self._report = report
         self._after_cancel = after_cancel
         self._log_in_for = log_in_for
+        self._gone = gone
         self._repeated: Turn | None = None
         self._awaits_login = False
         self._check = check
@@ -234,6 +238,8 @@ class TurnQueue:
             self._report_choices(turn, end)
             turn.fail(end)
         self._tell_end(turn)
+        if isinstance(end, RequestFailed) and says_gone(end, self._session_id, was_open=True):
+            self._gone(end)
         # Not at once: what arrived in one piece with the answer cannot be about a prompt that was not sent yet (R22).
         asyncio.get_running_loop().call_soon(self.send_next)
 
