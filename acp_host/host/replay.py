@@ -10,8 +10,8 @@ what is asked           then what comes is history
 ``session/fork``        until the answer: what comes for the new session before its id is known
 ======================  ===========================================================================================
 
-A request that fails ends it at once. Notices and reports about reminders are of the moment: those that come after the
-answer are live.
+What is told before the answer takes the place of what is shown with the answer. A request that fails ends it at once,
+and all is as it was. Notices and reports about reminders are of the moment: those that come after the answer are live.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ class ReplayWindow:
     def answered(self) -> None:
         """Learn that the agent has opened the session."""
         self.awaits_answer = False
+        if self._state.is_replaying:
+            self._state.apply(events.ReplayAnswered())
         if self._whole and self._state.is_replaying:
             self._wait()
         else:
@@ -61,13 +63,13 @@ class ReplayWindow:
             self.close()
 
     def close(self) -> None:
-        """End it, if it has not ended; nothing is left of it afterwards."""
-        self.awaits_answer = False
+        """End it, if it has not ended; without an answer, nothing is left of it."""
+        failed, self.awaits_answer = self.awaits_answer, False
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if self._state.is_replaying:
-            self._state.apply(events.ReplayEnded())
+            self._state.apply(events.ReplayEnded(failed))
 
     def _wait(self) -> None:
         self._seen = self._state.entries_so_far

@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from attrs import frozen
+
 from acp_host.state import events
 from acp_host.state.builders import MessageBuilder, PartsBuilder, ToolCallBuilder
 from acp_host.state.echo import Echo
@@ -43,8 +45,28 @@ _ADDED, _CHANGED = ChangeKind.ADDED, ChangeKind.CHANGED
 Note = Callable[[str, Any, ChangeKind], None]
 
 
+@frozen
+class _Before:
+    """What was known before a replay, to be known again if the session cannot be opened.
+
+    Attributes:
+        end: position that the next entry would have got.
+        turn_starts: as in :class:`Conversation`.
+        calls: likewise; and so on.
+    """
+
+    end: int
+    turn_starts: deque[int]
+    calls: dict[str, tuple[int, int | None, int]]
+    compactions: dict[str, int]
+    session_messages: dict[str, int]
+
+
 class Conversation:
     """Folds what is said in a session into a transcript.
+
+    A history that takes the place of what is shown is kept out of sight until the agent has opened the session; if it
+    does not, nothing has happened.
 
     Attributes:
         store: the entries.
@@ -77,6 +99,8 @@ class Conversation:
         self._superseded = 0
         self._may_be_superseded = 0
         self._leading = range(0)
+        self._before: _Before | None = None
+        self._shown_meanwhile: Transcript | None = None
 
     def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns the transcript."""
@@ -94,7 +118,7 @@ class Conversation:
     def freeze(self) -> Transcript:
         """Return the transcript as it is now."""
         self._noted = None
-        return self.store.freeze()
+        return self.store.freeze() if self._shown_meanwhile is None else self._shown_meanwhile
 
     def delivered(self) -> None:
         """Learn that observers have been told of all changes so far."""
@@ -153,7 +177,7 @@ class Conversation:
         if message is not self._noted:
             self._noted = message
             self.store.touch(message.position)
-            self._note(SECTION, message.position, _CHANGED)
+            self._tell(message.position, _CHANGED)
 
     def _begin_message(self, speaker: Speaker, content: ContentBlock, message_id: str | None) -> MessageBuilder | None:
         """Return the builder that a chunk belongs to: of a message known by id, or of a new one.
@@ -229,7 +253,7 @@ class Conversation:
             builder = self._call_builder(position)
         builder.merge(report, announced=announced)
         self.store.touch(builder.position)
-        self._note(SECTION, builder.position, _CHANGED)
+        self._tell(builder.position, _CHANGED)
         if self.turn is None:
             self._close_call(builder)
         return builder.position
@@ -306,8 +330,9 @@ class Conversation:
         position = self.store.end
         entry = UnknownEntry(position=position, tag=event.tag, data=event.data, problem=event.problem, **self._place())
         # It ends no message that is being written: what is not known changes nothing that is.
+        self._supersede()
         self.store.add(entry)
-        self._note(SECTION, position, _ADDED)
+        self._tell(position, _ADDED)
 
     def _reminder(self, event: events.ReminderShown) -> None:
         position = self.store.end
@@ -328,16 +353,27 @@ class Conversation:
         return self._append(entry)
 
     def _append(self, slot: Entry | Builder) -> int:
-        if self._superseded:
+        self._supersede()
+        position = self.store.add(slot)
+        self._tell(position, _ADDED)
+        return position
+
+    def _supersede(self) -> None:
+        """Let what a replay tells take the place of what is there, or begin to do so out of sight."""
+        if self._superseded and self._before is None:
             self.drop_before(self._superseded)
             self._superseded = 0
-        position = self.store.add(slot)
-        self._note(SECTION, position, _ADDED)
-        return position
+        elif self._superseded and self._shown_meanwhile is None:
+            self._shown_meanwhile = self.store.freeze()
+
+    def _tell(self, position: int, kind: ChangeKind) -> None:
+        """Note a change of an entry, unless it is out of sight."""
+        if self._shown_meanwhile is None:
+            self._note(SECTION, position, kind)
 
     def _replace(self, position: int, entry: Entry) -> None:
         self.store.put(position, entry)
-        self._note(SECTION, position, _CHANGED)
+        self._tell(position, _CHANGED)
 
     # --- turns and replay -------------------------------------------------------------------------------------------
 
@@ -367,10 +403,41 @@ class Conversation:
         # The agent tells all of the session again: with the first that comes, what is here is shown twice.
         self._superseded, self._may_be_superseded = (self.store.end, 0) if event.whole else (0, self.store.end)
         self._leading = range(0)
+        self._before = _Before(
+            self.store.end,
+            self.turn_starts.copy(),
+            self._calls.copy(),
+            self._compactions.copy(),
+            self._session_messages.copy(),
+        )
+
+    def replay_answered(self) -> None:
+        """Show what was told so far in the place of what was there; the rest follows in sight."""
+        self._before = None
+        if self._shown_meanwhile is None:
+            return
+        self._shown_meanwhile = None
+        first, self._superseded = self._superseded, 0
+        self.drop_before(first)
+        for position in range(first, self.store.end):
+            self._note(SECTION, position, _ADDED)
+
+    def replay_failed(self) -> None:
+        """Forget what was told out of sight; what was there before is so again."""
+        self._end_turn()
+        before, self._before = self._before, None
+        if before is not None and self._shown_meanwhile is not None:
+            self.store.truncate(before.end)
+            self.turn_starts, self._calls = before.turn_starts, before.calls
+            self._compactions, self._session_messages = before.compactions, before.session_messages
+            self._shown_meanwhile = None
+            self._messages.clear()
+        self._superseded = 0
 
     def replay_ended(self) -> MessageEntry | None:
         """Go on live; return the user's first message, if it is kept."""
         self._end_turn()
+        self.replay_answered()
         self.replaying = False
         self._superseded = self._may_be_superseded = 0
         position = self.turn_starts[0] if self.turn_starts else self.store.end
@@ -402,7 +469,7 @@ class Conversation:
         for builder in tuple(self._open_calls.values()):
             if builder.mark_unfinished():
                 self.store.touch(builder.position)
-                self._note(SECTION, builder.position, _CHANGED)
+                self._tell(builder.position, _CHANGED)
             self._close_call(builder)
         self.turn = None
         self._echo = Echo()

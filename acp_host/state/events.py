@@ -39,6 +39,7 @@ __all__ = [
     "QuestionAsked",
     "QuestionClosed",
     "ReminderShown",
+    "ReplayAnswered",
     "ReplayEnded",
     "ReplayStarted",
     "SessionClosed",
@@ -332,16 +333,27 @@ class ReplayStarted:
     """What follows is history.
 
     Attributes:
-        whole: the agent was asked to tell all of it: the first that comes takes the place of what is known. Otherwise
-            only something of the user's own does, by which an agent shows that it tells all of it unasked.
+        whole: the agent was asked to tell all of it: what comes takes the place of what is known. Otherwise only
+            something of the user's own begins to, by which an agent shows that it tells all of it unasked.
     """
 
     whole: bool = True
 
 
 @model
+class ReplayAnswered:
+    """The agent has opened the session: what it has told so far takes the place of what was known."""
+
+
+@model
 class ReplayEnded:
-    """What follows is live again."""
+    """What follows is live again.
+
+    Attributes:
+        failed: the session was not opened: what was told is forgotten, and what was known before is so again.
+    """
+
+    failed: bool = False
 
 
 @model
@@ -386,6 +398,7 @@ SessionEvent: TypeAlias = (
     | QuestionAsked
     | QuestionClosed
     | ReplayStarted
+    | ReplayAnswered
     | ReplayEnded
     | SessionClosed
     | HealthChanged

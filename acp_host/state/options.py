@@ -21,6 +21,7 @@ agent said last always counts more than what is concluded here.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -78,6 +79,14 @@ class OptionsView(Observable[OptionsSnapshot]):
 
     def _freeze(self) -> OptionsSnapshot:
         return OptionsSnapshot(entries=tuple(self._shown.values()))
+
+    def kept(self) -> Settings:
+        """Return what the agent has said so far, for :meth:`restore`."""
+        return copy.copy(self.settings)
+
+    def restore(self, settings: Settings) -> None:
+        """Take what the agent had said at an earlier moment as what it says now."""
+        self._fold(lambda: setattr(self, "settings", settings), settles=False)
 
     # --- what the agent says ----------------------------------------------------------------------------------------
 

@@ -54,6 +54,8 @@ _SIGNS_OF_WORK = (
 )
 """What an agent sends while it is at work and, besides tool calls and questions, at no other time."""
 _ASKS_PERMISSION = "session/request_permission"
+_TOLD_IN_REPLAYS = ("plans", "commands", "info", "usage", "subagents")
+"""The sections besides the transcript and the options that a history may change."""
 _SAID_OF_SUBAGENT = ("title", "description", "capabilities", "state", "cwd", "additional_directories", "meta")
 
 
@@ -99,12 +101,15 @@ class SessionState(Observable[SessionSnapshot]):
         self._activity = Activity(scheduler, self._update_turn)
         self._health = Health()
         self._packing = False
+        self._before_replay: dict[str, Any] = {}
+        self._options_before_replay = self.options.kept()
         self._reminders: RemindersPanel | None = None
         self._notices: NoticeCenter | None = None
         in_turn: dict[type, Callable[[Any], None]] = {
             **self._conversation.reducers(),
             **self.options.reducers(),
             events.ReplayStarted: self._replay_started,
+            events.ReplayAnswered: self._replay_answered,
             events.ReplayEnded: self._replay_ended,
             events.SessionClosed: self._session_closed,
             events.PlanReplaced: self._plan_replaced,
@@ -326,12 +331,33 @@ class SessionState(Observable[SessionSnapshot]):
 
     def _replay_started(self, event: events.ReplayStarted) -> None:
         self._conversation.replay_started(event)
+        self._before_replay = {name: getattr(self, f"_{name}") for name in _TOLD_IN_REPLAYS}
+        self._options_before_replay = self.options.kept()
         self._choose_reducers()
 
+    def _replay_answered(self, event: events.ReplayAnswered) -> None:
+        self._conversation.replay_answered()
+        self._before_replay = {}
+
     def _replay_ended(self, event: events.ReplayEnded) -> None:
+        if event.failed:
+            self._undo_replay()
         self._end_replay()
 
+    def _undo_replay(self) -> None:
+        """Make everything as it was before a replay of a session that was not opened."""
+        self._conversation.replay_failed()
+        for name, value in self._before_replay.items():
+            told = getattr(self, f"_{name}")
+            if told is not value:
+                setattr(self, f"_{name}", value)
+                for key in {**told, **value} if isinstance(value, Mapping) else (None,):
+                    self.note(name, key)
+        if self._before_replay:
+            self.options.restore(self._options_before_replay)
+
     def _end_replay(self) -> None:
+        self._before_replay = {}
         first_prompt = self._conversation.replay_ended()
         self._choose_reducers()
         if first_prompt is not None:

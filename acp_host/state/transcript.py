@@ -191,6 +191,12 @@ class _PageBuilder:
         entry: Entry = self._entries[place]
         return self.builders.get(place) or entry
 
+    def truncate(self, size: int) -> None:
+        self._frozen = None
+        del self._entries[size:]
+        self.builders = {place: builder for place, builder in self.builders.items() if place < size}
+        self.changed = {place for place in self.changed if place < size}
+
     def close(self, place: int) -> None:
         builder = self.builders.get(place)
         if builder is None:
@@ -297,6 +303,15 @@ class TranscriptStore:
         while self._pages and (self._first_page + 1) * PAGE <= self.first:
             self._pages.pop(0)
             self._first_page += 1
+
+    def truncate(self, end: int) -> None:
+        """Forget the entries from a position on; the next entry gets it."""
+        if end >= self.end:
+            return
+        self._frozen = None
+        self._open_page(end).truncate(end % PAGE)
+        del self._pages[end // PAGE - self._first_page + (1 if end % PAGE else 0) :]
+        self.end = end
 
     def _open_page(self, position: int) -> _PageBuilder:
         index = position // PAGE - self._first_page

@@ -182,7 +182,8 @@ KNOWN_EVENTS = st.one_of(
         released=st.booleans(),
     ),
     st.builds(events.ReplayStarted, st.booleans()),
-    st.just(events.ReplayEnded()),
+    st.builds(events.ReplayEnded, st.booleans()),
+    st.just(events.ReplayAnswered()),
     st.just(events.SessionClosed()),
     st.builds(events.HealthChanged, st.sampled_from(["connected", "lost"]), WORDS),
 )

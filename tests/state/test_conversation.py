@@ -651,6 +651,7 @@ class TestReplay:
 
     def test_a_reminder_before_the_history_led_none_of_it(self):
         folding = Folding(events.ReminderShown("r", "r"), events.ReplayStarted(whole=False), call("c"), user("One"))
+        folding.fold(events.ReplayAnswered())
         assert [(entry.type, entry.turn) for entry in folding.entries] == [("tool_call", None), ("message", -1)]
         folding = Folding(REPLAY, events.ReminderShown("r", "r"), LIVE, REPLAY, user("One"), LIVE)
         assert [(entry.type, entry.turn) for entry in folding.entries] == [("message", -1)]
