@@ -28,7 +28,12 @@ SHOWN = [
     "GITHUB_TOKEN=ghs_hunter2hunter2 node agent.js",
     "https://me:hunter2@example.org/v1",
     '{"env": [{"name": "PLAIN", "value": "hunter2"}]}',
+    '{"env": {"PLAIN": "hunter2", "B": "hunter2"}}',
+    "{'headers': {'X-Plain': 'hunter2'}}",
+    '{"said": "{\\"headers\\": {\\"X-Plain\\": \\"hunter2\\"}}"}',
     "clientSecret: 'hunter2'",
+    '{"apiKey": "it\'s hunter2"}',
+    '{"apiKey": "a\\"hunter2"}',
     "FAKE_KEY=hunter2",
     "eyJhbGciOi1234.eyJzdWIiOiIx.c2lnbmF0dXJl",
 ]

@@ -134,6 +134,7 @@ class Authentication(LoginStatus):
         self._terminal = terminal
         self._turns = asyncio.Lock()
         self._shared: _SharedLogin | None = None
+        self._is_asking = False
         self._logins = 0
         self._listed_last: tuple[AuthMethod, ...] = ()
 
@@ -249,8 +250,8 @@ class Authentication(LoginStatus):
         return True
 
     def connection_ended(self) -> None:
-        """Give up a login that waits for the user; the connection is over."""
-        if self._shared is not None:
+        """Give up a login that waits for the user's choice; the connection is over. Any other ends by itself."""
+        if self._shared is not None and self._is_asking:
             self._shared.task.cancel()
 
     # --- one login --------------------------------------------------------------------------------------------------
@@ -280,7 +281,6 @@ class Authentication(LoginStatus):
             end.set_result(failure)
 
     async def _log_in_as_chosen(self, error: AuthRequired) -> AcpError | None:
-        assert self._handler is not None
         logins = self._logins
         request = LoginRequest(
             agent=self._link.agreement().agent_name,
@@ -289,8 +289,7 @@ class Authentication(LoginStatus):
             methods=self._choices(error.methods),
         )
         try:
-            answer = self._handler(request)
-            choice = await answer if inspect.isawaitable(answer) else answer
+            choice = await self._answer(request)
             if choice is not None:
                 await self.log_in(choice)
             elif self._logins == logins:  # else the handler has done it by itself
@@ -302,6 +301,16 @@ class Authentication(LoginStatus):
             self._note_failure(f"the handler for logins failed: {type(failure).__name__}: {failure}")
             return LoginFailed(f"the handler for logins failed: {type(failure).__name__}: {failure}")
         return None
+
+    async def _answer(self, request: LoginRequest) -> LoginChoice:
+        """Let the handler choose."""
+        assert self._handler is not None
+        self._is_asking = True
+        try:
+            answer = self._handler(request)
+            return await answer if inspect.isawaitable(answer) else answer
+        finally:
+            self._is_asking = False
 
     async def _perform(self, method: LoginMethod) -> None:
         match method:

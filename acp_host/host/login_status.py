@@ -73,8 +73,8 @@ class LoginStatus(Observable[AuthenticationSnapshot]):
         said = params.get("authStatus") if isinstance(params, Mapping) else None
         if not isinstance(said, Mapping):
             return
-        holds = said.get("kind") in _CREDENTIALS
-        label = said.get("label")
+        kind, label = said.get("kind"), said.get("label")
+        holds = isinstance(kind, str) and kind in _CREDENTIALS
         account = AuthAccount(redact_text(label), active=True) if holds and isinstance(label, str) and label else None
         self._learn(
             state=AuthState.AUTHENTICATED if holds else AuthState.UNKNOWN,
