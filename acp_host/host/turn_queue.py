@@ -189,9 +189,9 @@ class TurnQueue:
             return False
 
         def then(failure: AcpError | None) -> None:
-            self._awaits_login = False
             if turn is not self.current:
                 return  # it was cancelled, or the session closed
+            self._awaits_login = False
             if failure is None and not self._driver.protocol.ended:
                 self._send(turn, params)
             else:
@@ -291,6 +291,7 @@ class TurnQueue:
 
     def _abandon_turn(self, turn: Turn) -> None:
         """End a cancelled turn that the agent will not end: it never does, or its prompt waits for a login."""
+        self._awaits_login = False
         self._leave(turn, None)
         self._after_check(turn, functools.partial(self._settle_abandoned, turn))
 
