@@ -107,8 +107,10 @@ class Roots(ABC):
         """
         _check_path(path)
         if os.path.basename(path) in ("", ".", ".."):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            raise _is_directory()
         with self._find(path, make_parents, permit) as place:
+            if os.path.basename(place.path) == ".":  # a link has led to a root itself
+                raise _is_directory()
             yield place
 
     def directory(self, path: str) -> str:
@@ -312,6 +314,10 @@ def _check_path(path: str) -> None:
         raise InvalidParams("the path has a null character in it", data=data)
     if not os.path.isabs(path):
         raise InvalidParams(f"the path must be absolute: {path}", data=data)
+
+
+def _is_directory() -> IsADirectoryError:
+    return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
 
 
 def _outside(path: str) -> InvalidParams:

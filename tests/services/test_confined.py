@@ -233,6 +233,13 @@ def test_a_directory_is_not_a_file(tree: Path, kind: type[Roots], path: str) -> 
         read(kind([tree / "work"]), f"{tree}/{path}")
 
 
+@pytest.mark.skipif(not HAVE_HANDLES, reason="the other kind finds out when the file is opened")
+def test_a_link_to_a_root_is_a_directory(tree: Path) -> None:
+    (tree / "work/self").symlink_to(tree / "work")
+    with no_descriptor_left(), pytest.raises(IsADirectoryError):
+        read(HandleRoots([tree / "work"]), tree / "work/self")
+
+
 def test_a_file_has_nothing_below_it(tree: Path, kind: type[Roots]) -> None:
     with pytest.raises(NotADirectoryError):
         read(kind([tree / "work"]), tree / "work/file/below")

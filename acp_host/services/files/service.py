@@ -315,24 +315,29 @@ class FileService:
         if found is None:
             return await asyncio.to_thread(self._read_disk, session, path, permit)
         real, _, document = found
-        return real, await asyncio.to_thread(self._read_document, session, path, permit, document)
+        return real, await asyncio.to_thread(self._read_document, session, path, real, permit, document)
 
     def _read_disk(self, session: _Session, path: str, permit: Permit) -> tuple[str | None, KnownText]:
         with self._disk.reading(session.roots, path, permit) as place:
             stored = self._disk.load(path, place)
             return place.path, KnownText.of(stored.text if stored else None)
 
-    def _read_document(self, session: _Session, path: str, permit: Permit, document: OpenDocument) -> KnownText:
-        view = FileView.of_document(document, self._text_on_disk(session, path, permit))
+    def _read_document(
+        self, session: _Session, path: str, real: str, permit: Permit, document: OpenDocument
+    ) -> KnownText:
+        view = FileView.of_document(document, self._text_on_disk(session, real, permit))
         assert view.current is not None
         self._disk.encode(path, view.current)
         return KnownText(view.hash, view.current)
 
-    def _text_on_disk(self, session: _Session, path: str, permit: Permit) -> str | None:
-        """Return the text of an open document's file, ``None`` if there is none that can be read here."""
+    def _text_on_disk(self, session: _Session, real: str, permit: Permit) -> str | None:
+        """Return the text of an open document's file, ``None`` if there is none that can be read here.
+
+        The way begins at the real path, so that a link that is changed meanwhile brings in no other file.
+        """
         try:
-            with self._disk.reading(session.roots, path, permit) as place:
-                stored = self._disk.load(path, place)
+            with self._disk.reading(session.roots, real, permit) as place:
+                stored = self._disk.load(real, place)
                 return stored.text if stored else None
         except (InvalidParams, ResourceNotFound):
             return None
@@ -380,7 +385,7 @@ class FileService:
             new_text = document.format.adopt(document.text, write.text)
         except ValueError as error:
             raise invalid(write.path, str(error)) from None
-        view = FileView.of_document(document, self._text_on_disk(write.session, write.path, permit))
+        view = FileView.of_document(document, self._text_on_disk(write.session, real, permit))
         conflict = write.conflict(real, view)
         if conflict is not None:
             return conflict
