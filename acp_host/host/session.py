@@ -358,18 +358,17 @@ class Session(SessionMethods):
                 self._turns.note_activity()
 
     def _receive_special(self, update: SessionUpdate) -> None:
-        """Take an update that may be about reminders, or is no event of the conversation."""
-        if self._take_reminders(update):
-            return
-        if not self._fold(update) and isinstance(update, Notice):
-            self._notice_router.receive(self.id, update, self.notices, during_replay=self._awaits_opening)
+        """Take an update that may be about reminders."""
+        if not self._take_reminders(update):
+            self._fold(update)
 
-    def _fold(self, update: SessionUpdate) -> bool:
-        """Fold an update into the state; tell whether it is an event of the conversation."""
+    def _fold(self, update: SessionUpdate) -> None:
+        """Fold an update into the state, or bring it to the notices."""
         event = translate(update)
         if event is not None:
             self.state.apply(event)
-        return event is not None
+        elif isinstance(update, Notice):
+            self._notice_router.receive(self.id, update, self.notices, during_replay=self._awaits_opening)
 
     def _report_unfolded(self, update: SessionUpdate | ChunkRun, error: Exception) -> None:
         text = f"an update ({type(update).__name__}) was not folded into the state: {type(error).__name__}: {error}"

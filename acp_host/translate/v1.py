@@ -21,6 +21,7 @@ from acp_host.wire.commands import AvailableCommandsUpdate
 from acp_host.wire.compaction import CompactionSummaryChunk, CompactionUpdate
 from acp_host.wire.config_options import ConfigOptionUpdate, CurrentModeUpdate
 from acp_host.wire.converters import structure_tolerant
+from acp_host.wire.notices import Notice
 from acp_host.wire.plans import Plan, PlanItems, PlanRemoved, PlanUpdate, UnknownPlan
 from acp_host.wire.session import (
     ForkSessionResponse,
@@ -205,5 +206,5 @@ _TRANSLATORS: dict[type, Callable[[Any], events.SessionEvent | None]] = {
     UnknownSessionUpdate: _unknown,
 }
 
-PLAIN = frozenset(_TRANSLATORS) - {UserMessageChunk, UnknownSessionUpdate}
-"""The kinds of update that, without ``_meta``, can be about nothing but the conversation."""
+PLAIN = frozenset(_TRANSLATORS) - {UserMessageChunk, UnknownSessionUpdate} | {Notice}
+"""The kinds of update that, without ``_meta``, are not about reminders."""
