@@ -18,7 +18,7 @@ import os
 from collections.abc import Awaitable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import field, frozen
 
@@ -36,6 +36,9 @@ from acp_host.services.working_copy import FingerprintLimits
 from acp_host.wire.ids import PermissionOptionId
 from acp_host.wire.permission import RequestPermissionOutcome, RequestPermissionRequest
 from acp_host.wire.text import printable
+
+if TYPE_CHECKING:
+    from acp_host.services.dry_run import DryRunEntry
 
 __all__ = [
     "Explanation",
@@ -213,6 +216,12 @@ class PermissionPolicy:
         """
         subject = subject_of_request(request, agent=agent, cwd=os.path.abspath(cwd), known=known)
         return self.judge(subject, now)
+
+    def dry_run(self, recording: str | Path | Iterable[str]) -> tuple[DryRunEntry, ...]:
+        """Return what would have been decided in a recorded conversation; see :mod:`acp_host.services.dry_run`."""
+        from acp_host.services.dry_run import dry_run
+
+        return dry_run(self, recording)
 
     def decide(self, request: RequestPermissionRequest, **about: Any) -> RequestPermissionOutcome:
         """Return the outcome for ``request`` where nobody can be asked; arguments as for :meth:`explain`."""
