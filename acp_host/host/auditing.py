@@ -59,6 +59,7 @@ _KINDS: Mapping[str, AuditDecision] = {
 class _Note:
     by: DecidedBy
     decision: AuditDecision | None
+    subject: str
     rule: str | None
     detail: str
 
@@ -84,6 +85,7 @@ class Auditor:
         by: DecidedBy,
         *,
         decision: AuditDecision | None = None,
+        subject: str = "",
         rule: str | None = None,
         detail: str = "",
     ) -> None:
@@ -93,10 +95,11 @@ class Auditor:
             params: the very object that its handler was given.
             by: who decided.
             decision: what, where the answer does not say it.
+            subject: what the request is about, where it does not say all of it.
             rule: name of the rule that decided.
             detail: more words.
         """
-        self._notes[id(params)] = _Note(by, decision, rule, detail)
+        self._notes[id(params)] = _Note(by, decision, subject, rule, detail)
 
     def answered(self, request: OpenRequest, answer: Any) -> None:
         """Take the answer to a request: a result, or the error that it is answered with."""
@@ -106,8 +109,8 @@ class Auditor:
             return
         decision, by, detail = _read(request.params, answer, note)
         session_id = getattr(request.params, "session_id", None) or None
-        rule = None if note is None else note.rule
-        self._add(session_id, request.method, subject_of(request.params), decision, by, rule, detail)
+        subject = note.subject if note is not None and note.subject else subject_of(request.params)
+        self._add(session_id, request.method, subject, decision, by, None if note is None else note.rule, detail)
 
     def refused(self, diagnostic: Diagnostic) -> None:
         """Take a request that was refused before it reached a handler: not offered, or not readable."""

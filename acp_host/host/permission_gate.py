@@ -139,6 +139,7 @@ class PermissionGate:
             request,
             verdict.by,
             decision=AuditDecision.REJECTED if verdict.refused else None,
+            subject=subject.summary,
             rule=verdict.rule,
             detail=verdict.detail,
         )

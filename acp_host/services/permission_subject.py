@@ -130,6 +130,12 @@ class PermissionSubject:
     env: tuple[str, ...] = ()
     readable: bool = True
 
+    @property
+    def summary(self) -> str:
+        """What it is about, in a line: the title, and the command or the paths where it does not say them."""
+        exactly = self.command if self.command is not None else ", ".join(self.named_paths)
+        return ": ".join(part for part in (self.title, exactly if exactly not in self.title else "") if part)
+
 
 class DescribedCall(Protocol):
     """What is known of a tool call: a wire type, or an entry of the transcript."""

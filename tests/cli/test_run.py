@@ -160,6 +160,42 @@ def test_nothing_is_served_but_what_was_granted(
         assert (said in ran.err) is ("--terminals" in options)
 
 
+POLICY = """
+[[rules]]
+name = "new files"
+decision = "allow_once"
+kinds = ["edit"]
+paths = ["*.txt"]
+"""
+
+
+@pytest.mark.parametrize("policy, worked", [(POLICY, "False True False"), ("", "False False False")])
+def test_a_policy_from_a_file_decides_all_of_it(command: Command, tmp_path: Path, policy: str, worked: str) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text(policy)
+    notes = tmp_path / "notes.txt"
+    notes.write_text("old\n")
+    granted = ["--write-files", "--terminals", "--permissions", str(path)]
+    ran = command("run", "--cwd", str(tmp_path), *granted, *agent(agents.uses_the_host), "--", "x")
+    assert (ran.code, ran.out) == (0, f"{worked}\n")
+    assert (f"decision    allowed: {notes}, by the rule 'new files'" in ran.err) is bool(policy)
+    assert "rejected: echo 'from the command', by policy: no rule matches" in ran.err.replace("\n            ", " ")
+
+
+def test_a_policy_that_is_none_says_where(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text("[[rules]]\ndecision = 'yes'")
+    ran = command("run", "--permissions", str(path), "agent", "--", "x")
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{path}, rule 1: decision" in ran.err
+
+
+def test_read_only_reads(command: Command) -> None:
+    ran = command("run", "--permissions", "read-only", *agent(agents.asks), "--", "x")
+    assert (ran.code, ran.out) == (0, "answer: no\n")
+    assert "rejected: Remove the disk: rm -rf /, by policy" in ran.err.replace("\n            ", " ")
+
+
 def test_hostile_text_stays_text(command: Command) -> None:
     ran = command("run", "--verbose", "--permissions", "allow-once", *agent(agents.hostile), "--", "x")
     assert ran.code == 3

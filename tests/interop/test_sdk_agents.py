@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import acp_host
+from acp_host import UNSET, ChangeSet, PermissionPolicy, PermissionQueue, PermissionRule
 from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.plans import Plan
 from acp_host.wire.tool_calls import Diff, ToolCall, ToolCallUpdate
@@ -88,6 +89,56 @@ async def test_python_sdk_cancel_while_a_command_runs(folder: Path, pty: bool) -
         assert not view.released
         assert (await session.prompt("run echo and on")).text.startswith("Exit code 0: and on")
     assert [view.released for view in session.state.snapshot().terminals.values()] == [True, True]
+
+
+SOURCES = PermissionPolicy(
+    rules=(
+        PermissionRule(name="notes", decision="allow_once", kinds=("edit",), paths=("notes.txt",)),
+        PermissionRule(name="echo", decision="allow_once", commands=("echo *",)),
+    )
+)
+
+
+async def test_python_sdk_under_a_policy(folder: Path) -> None:
+    """It asks before it edits, and says the kind of its call only beforehand; it runs commands without asking."""
+    (folder / "notes.txt").write_text("buy milk\n")
+    async with acp_host.connect(PYTHON_SDK_AGENT, files=True, terminals=True, permissions=SOURCES) as host:
+        session = await host.new_session(cwd=folder)
+        assert (await session.prompt("edit")).text == "Written."
+        assert (await session.prompt("run echo 42")).text == "Exit code 0: 42\n"
+        with pytest.raises(acp_host.RequestFailed):
+            await session.prompt("run echo 42; touch made")
+        assert (await session.prompt("and on")).text == "and on"
+        records = [(record.action, record.decision, record.rule) for record in host.audit.records]
+    assert records == [
+        ("fs/read_text_file", "allowed", None),
+        ("session/request_permission", "allowed", "notes"),
+        ("fs/write_text_file", "allowed", "notes"),
+        ("terminal/create", "allowed", "echo"),
+        ("terminal/create", "rejected", None),
+    ]
+    assert not (folder / "made").exists()
+
+
+async def test_python_sdk_and_a_person_with_a_queue(folder: Path) -> None:
+    (folder / "notes.txt").write_text("buy milk\n")
+    queue, asked = PermissionQueue(), []
+
+    def answer(changes: ChangeSet) -> None:
+        for question in changes.snapshot:
+            asked.append((question.request.tool_call.title, question.is_hosts_own, question.can_be_remembered))
+            question.choose(question.options[0].option_id)
+
+    queue.changed.connect(answer)
+    async with acp_host.connect(PYTHON_SDK_AGENT, files=True, terminals=True, permissions=queue) as host:
+        session = await host.new_session(cwd=folder)
+        assert (await session.prompt("edit")).text == "Written."
+        assert (await session.prompt("run echo $((6 * 7))")).text == "Exit code 0: 42\n"
+    assert asked == [
+        (UNSET, False, f"python-sdk-agent: edit {folder / 'notes.txt'}"),
+        ("echo $((6 * 7))", True, f"python-sdk-agent: run 'echo $((6 * 7))', execute {folder}"),
+    ]
+    assert (folder / "notes.txt").read_text() == "BUY MILK\n"
 
 
 async def test_python_sdk_cancel(folder: Path) -> None:

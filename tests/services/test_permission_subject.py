@@ -107,6 +107,14 @@ def test_what_cannot_be_read_is_said_to_be_so(cwd: str) -> None:
     assert len(of(cwd, raw_input={"paths": ["x"] * 30_000}).paths) == 1
 
 
+def test_a_summary_says_what_the_title_does_not(cwd: str) -> None:
+    assert of(cwd, title="Edit it", raw_input={"path": "a"}).summary == f"Edit it: {cwd}/a"
+    assert of(cwd, title="ls -l", raw_input={"command": "ls -l"}).summary == "ls -l"
+    assert of(cwd, raw_input={"command": "ls"}).summary == "ls"
+    assert of(cwd, title="Think").summary == "Think"
+    assert of(cwd).summary == ""
+
+
 def test_a_file_to_write(cwd: str) -> None:
     subject = subject_of_write(WriteTextFileRequest("s", f"{cwd}/a", "secret"), agent="a", cwd=cwd)
     assert (subject.kind, subject.paths, subject.command) == ("edit", (f"{cwd}/a",), None)
