@@ -19,9 +19,10 @@ from acp_host.services.command_line import command_line
 from acp_host.services.permission_options import chosen_option
 from acp_host.state.clock import Clock
 from acp_host.wire.elicitation import (
-    ElicitationAcceptAction,
     ElicitationCancelAction,
+    ElicitationDeclineAction,
     ElicitationUrlMode,
+    UnknownElicitationAction,
 )
 from acp_host.wire.permission import PermissionOptionKind, RequestPermissionResponse
 
@@ -107,7 +108,7 @@ class Auditor:
         subject_of = _SUBJECTS.get(request.method)
         if subject_of is None:
             return
-        decision, by, detail = _read(request.params, answer, note)
+        decision, by, detail = _read(request, answer, note)
         session_id = getattr(request.params, "session_id", None) or None
         subject = note.subject if note is not None and note.subject else subject_of(request.params)
         self._add(session_id, request.method, subject, decision, by, None if note is None else note.rule, detail)
@@ -144,26 +145,34 @@ class Auditor:
         )
 
 
-def _read(params: Any, answer: Any, note: _Note | None) -> tuple[AuditDecision, DecidedBy, str]:
+def _read(request: OpenRequest, answer: Any, note: _Note | None) -> tuple[AuditDecision, DecidedBy, str]:
     """Return how a request ended, who decided it, and in which words."""
-    by, detail = (note.by, note.detail) if note is not None else (DecidedBy.CONSENT, "")
-    if isinstance(answer, RequestCancelled):
-        return AuditDecision.CANCELLED, DecidedBy.HOST, answer.message
-    if note is not None and note.decision is not None:
-        return note.decision, by, detail or _message(answer)
+    if request.by_host or isinstance(answer, RequestCancelled):
+        return _kind_of(request.params, answer), DecidedBy.HOST, _message(answer) or "nobody needed the answer any more"
+    if note is None:
+        note = _Note(_usual(request.method), None, "", None, "")
+    if note.decision is not None:
+        return note.decision, note.by, note.detail or _message(answer)
     if isinstance(answer, RequestFailed):
-        return _read_error(answer, by)
+        return _read_error(answer, note.by)
+    return _kind_of(request.params, answer), note.by, note.detail
+
+
+def _usual(method: str) -> DecidedBy:
+    """Return who decides about requests of a method where nobody says otherwise."""
+    return DecidedBy.USER if method == "elicitation/create" else DecidedBy.CONSENT
+
+
+def _kind_of(params: Any, answer: Any) -> AuditDecision:
+    """Return what a result says."""
     if isinstance(answer, RequestPermissionResponse):
         option = chosen_option(params, answer.outcome)
-        if option is None:
-            return AuditDecision.CANCELLED, by if note is not None else DecidedBy.HOST, detail
-        return _KINDS.get(option.kind, AuditDecision.ANSWERED), by, detail or f"option {option.option_id}"
-    if isinstance(answer, ElicitationCancelAction):
-        return AuditDecision.CANCELLED, DecidedBy.USER, detail
-    if params is not None and hasattr(params, "scope"):
-        accepted = isinstance(answer, ElicitationAcceptAction)
-        return AuditDecision.ALLOWED if accepted else AuditDecision.REJECTED, DecidedBy.USER, detail
-    return AuditDecision.ALLOWED, by, detail
+        return AuditDecision.CANCELLED if option is None else _KINDS.get(option.kind, AuditDecision.ANSWERED)
+    if isinstance(answer, RequestFailed | ElicitationCancelAction):
+        return AuditDecision.CANCELLED
+    if isinstance(answer, ElicitationDeclineAction | UnknownElicitationAction):
+        return AuditDecision.REJECTED
+    return AuditDecision.ALLOWED
 
 
 def _read_error(error: RequestFailed, by: DecidedBy) -> tuple[AuditDecision, DecidedBy, str]:

@@ -53,6 +53,7 @@ class OpenRequest:
         params: its parameters: a wire type, or plain JSON for an extension.
         session: the session that it belongs to; ``None`` if that is not known, or it belongs to none.
         asks: what the user is asked about it at the moment; ``None``: nothing.
+        by_host: it was answered here, in place of its handler.
         task: runs the handler.
     """
 
@@ -61,6 +62,7 @@ class OpenRequest:
     params: Any
     session: Asking | None = None
     asks: Any = None
+    by_host: bool = False
     task: asyncio.Task[None] | None = None
 
     @property
@@ -166,10 +168,12 @@ class IncomingRequests:
             request.asks = event.params
         self._open[type(event.id), event.id] = request
         if not self._tasks.is_open:
+            request.by_host = True
             self._answer(request, RequestCancelled("the host is closing the connection"))
             return
         if request.is_question and request.session is not None and request.session.is_cancelling:
             # It crossed the cancel on its way: nobody is to be asked about a turn that they have ended (R60).
+            request.by_host = True
             self._answer(request, request.when_cancelled)
             return
         if request.session is not None:
@@ -285,6 +289,7 @@ class IncomingRequests:
             self._driver.flush()
 
     def _close(self, request: OpenRequest, answer: Any, *, write: bool = True) -> None:
+        request.by_host = True
         self._answer(request, answer, write=write)
         if request.task is not None:
             request.task.cancel()

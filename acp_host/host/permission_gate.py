@@ -123,18 +123,10 @@ class PermissionGate:
     async def answer(self, request: RequestPermissionRequest) -> RequestPermissionOutcome:
         """Return the answer to the agent's own question; it never raises."""
         session = self._sessions.owner(request.session_id)
+        turn = None if session is None else session.current_turn
         known = None if session is None else _known_call(session, request)
-        calls: list[DescribedCall] = [request.tool_call, *([known] if known is not None else [])]
-        cwd = os.getcwd() if session is None else session.cwd
-        subject, texts = await asyncio.to_thread(
-            lambda: (
-                subject_of_request(request, agent=self._agent_name(), cwd=cwd, known=known),
-                new_texts(calls, cwd),
-            )
-        )
-        if session is None:  # where it works is not known, so neither is what its paths mean
-            subject = evolve(subject, readable=False)
-        verdict = await self._decide(request, subject)
+        subject, texts, told = await asyncio.to_thread(self._look_at_question, request, session, known)
+        verdict = await self._decide(request, subject, told)
         self._auditor.note(
             request,
             verdict.by,
@@ -143,11 +135,11 @@ class PermissionGate:
             rule=verdict.rule,
             detail=verdict.detail,
         )
-        turn = None if session is None else session.current_turn
         if turn is not None:
             turn.note_choice(request, verdict.outcome)
-            once = verdict.kind != PermissionOptionKind.ALLOW_ALWAYS
-            self._given_in(turn).add(subject, allows=verdict.allows, once=once, texts=texts)
+            if verdict.kind in (None, *_ALLOWING, *_REJECTING):  # what another kind means, nobody here knows
+                once = verdict.kind != PermissionOptionKind.ALLOW_ALWAYS
+                self._given_in(turn).add(subject, allows=verdict.allows, once=once, texts=texts)
         if session is not None and verdict.allows:
             session.permitted(subject, always=verdict.kind == PermissionOptionKind.ALLOW_ALWAYS)
         return verdict.outcome
@@ -160,10 +152,7 @@ class PermissionGate:
             RequestCancelled: the turn was cancelled before anybody had answered.
         """
         session = self._sessions.owner(request.session_id)
-        cwd = os.getcwd() if session is None else session.cwd
-        subject_of: Any = subject_of_write if isinstance(request, WriteTextFileRequest) else subject_of_command
-        subject = await asyncio.to_thread(subject_of, request, agent=self._agent_name(), cwd=cwd)
-        told = self._permissions.policy.judge(subject) if self._permissions.direct else None
+        subject, told = await asyncio.to_thread(self._look_at_wish, request, session)
         if told is None or told.rule is None or told.decision is PermissionDecision.ASK:
             given = self._given_answer(session, request, subject)
             if given is not None:
@@ -179,6 +168,24 @@ class PermissionGate:
         else:
             verdict = await self._decide(question, subject, told)
         self._conclude(request, subject, verdict.allows, verdict.by, verdict.rule, verdict.detail)
+
+    def _look_at_question(
+        self, request: RequestPermissionRequest, session: Session | None, known: DescribedCall | None
+    ) -> tuple[PermissionSubject, dict[str, tuple[str, ...]], Explanation]:
+        """Return what a question is about, the texts it shows, and what the policy says. Reads the disk."""
+        cwd, calls = _cwd_of(session), [request.tool_call, *([known] if known is not None else [])]
+        subject = subject_of_request(request, agent=self._agent_name(), cwd=cwd, known=known)
+        if session is None:  # where it works is not known, so neither is what its paths mean
+            subject = evolve(subject, readable=False)
+        return subject, new_texts(calls, cwd), self._permissions.policy.judge(subject)
+
+    def _look_at_wish(
+        self, request: WriteTextFileRequest | CreateTerminalRequest, session: Session | None
+    ) -> tuple[PermissionSubject, Explanation | None]:
+        """Return what the host is asked to do, and what the policy says if that is to decide. Reads the disk."""
+        subject_of: Any = subject_of_write if isinstance(request, WriteTextFileRequest) else subject_of_command
+        subject = subject_of(request, agent=self._agent_name(), cwd=_cwd_of(session))
+        return subject, self._permissions.policy.judge(subject) if self._permissions.direct else None
 
     def _conclude(
         self,
@@ -215,9 +222,8 @@ class PermissionGate:
     # --- deciding ---------------------------------------------------------------------------------------------------
 
     async def _decide(
-        self, request: RequestPermissionRequest, subject: PermissionSubject, told: Explanation | None = None
+        self, request: RequestPermissionRequest, subject: PermissionSubject, told: Explanation
     ) -> _Verdict:
-        told = told or self._permissions.policy.judge(subject)
         if not request.options:
             text = "the agent asks for permission and offers no answer to choose"
             self._say(DiagnosticKind.UNEXPECTED, text, request)
@@ -301,6 +307,10 @@ def _verdict(
     refused = isinstance(outcome, CancelledPermissionOutcome) and bool(request.options)
     kind = None if option is None else str(option.kind)
     return _Verdict(outcome=outcome, by=by, kind=kind, refused=refused, rule=rule, detail=detail)
+
+
+def _cwd_of(session: Session | None) -> str:
+    return os.path.abspath(os.sep) if session is None else session.cwd
 
 
 def _known_call(session: Session, request: RequestPermissionRequest) -> DescribedCall | None:

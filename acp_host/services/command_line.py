@@ -18,9 +18,8 @@ __all__ = ["command_line", "needs_shell", "paths_in", "pieces_of", "program_of"]
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 _SHELL_DIRECTORIES = frozenset({"", "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
 _SCRIPT_FLAGS = frozenset({"-c", "-lc", "-ic", "-lic", "-ec"})
-_SIGNS = re.compile(
-    r"[;&|<>$`(){}*?\[\]\\\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]" + (r"|[%^!]" if os.name == "nt" else "")
-)
+_OF_PLATFORM = r"[%^!]" if os.name == "nt" else r"\\"  # what a POSIX shell quotes with stands in every path of Windows
+_SIGNS = re.compile(r"[;&|<>$`(){}*?\[\]\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]|" + _OF_PLATFORM)
 _JOINTS = re.compile(r"\$\(|[;&|\n\r(){}`<>]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*\s+")
 
@@ -78,6 +77,6 @@ def paths_in(line: str) -> tuple[str, ...]:
 
 def _words(line: str) -> list[str]:
     try:
-        return shlex.split(line)
+        return shlex.split(line, posix=os.name == "posix")
     except ValueError:
         return []

@@ -41,6 +41,8 @@ MAX_PATHS = 1_000
 _MAX_VALUES = 20_000
 _MAX_DEPTH = 32
 _MAX_PATH_LENGTH = 4_096
+_MAX_TITLE_LENGTH = 4_096
+_MAX_COMMAND_LENGTH = 65_536
 
 _PATH_KEYS = frozenset(
     [
@@ -108,7 +110,7 @@ class PermissionSubject:
         agent: name of the agent.
         session_id: the agent's id of the session.
         kind: one of :class:`~acp_host.wire.tool_calls.ToolKind` or another word; ``None`` if the agent names none.
-        title: what the agent calls it; empty if it says nothing.
+        title: what the agent calls it, at most 4,096 characters; empty if it says nothing.
         paths: where the paths that it names really are: absolute, normalised, links resolved.
         named_paths: the same paths as they were named below ``cwd``, absolute and normalised, other links as they are.
         command: the command that it names, as one line; ``None`` if it names none.
@@ -165,7 +167,7 @@ def subject_of_request(
     """
     calls: list[DescribedCall] = [request.tool_call, *([known] if known is not None else [])]
     kind = next((call.kind for call in calls if call.kind), None)
-    title = next((call.title for call in calls if call.title), "")
+    title = next((call.title for call in calls if call.title), "")[:_MAX_TITLE_LENGTH]
     named = _Named()
     for call in calls:
         named.take_call(call)
@@ -176,7 +178,7 @@ def subject_of_write(request: WriteTextFileRequest, *, agent: str, cwd: str) -> 
     """Return what ``fs/write_text_file`` is about; arguments as for :func:`subject_of_request`."""
     named = _Named()
     named.take_path(request.path)
-    kind, title = ToolKind.EDIT, f"Write {request.path}"
+    kind, title = ToolKind.EDIT, f"Write {request.path}"[:_MAX_TITLE_LENGTH]
     return _subject(named, agent=agent, session_id=request.session_id, kind=kind, title=title, cwd=cwd)
 
 
@@ -189,7 +191,7 @@ def subject_of_command(request: CreateTerminalRequest, *, agent: str, cwd: str) 
     named.take_directory(request.cwd or cwd)
     named.take_command(command_line(request.command, request.args or ()))
     env = tuple(variable.name for variable in request.env or ())
-    kind, title = ToolKind.EXECUTE, named.command or ""
+    kind, title = ToolKind.EXECUTE, (named.command or "")[:_MAX_TITLE_LENGTH]
     return _subject(named, agent=agent, session_id=request.session_id, kind=kind, title=title, cwd=cwd, env=env)
 
 
@@ -275,12 +277,16 @@ class _Named:
         self.take_path(path)
 
     def take_command(self, line: str) -> None:
+        if len(line) > _MAX_COMMAND_LENGTH:
+            line, self.readable = line[:_MAX_COMMAND_LENGTH], False
         self._commands[line] = None
         for path in paths_in(line):
             self.take_path(path)
 
     def _take_object(self, members: Mapping[str, Any], depth: int) -> None:
         for key, value in members.items():
+            if self._values > _MAX_VALUES:
+                break
             name = re.sub(r"[^a-z]", "", key.lower())
             if name in _COMMAND_KEYS and self._take_command_of(members, value):
                 continue

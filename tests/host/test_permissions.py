@@ -13,6 +13,7 @@ import acp_host
 from acp_host import (
     AuditRecord,
     AuditTrail,
+    ElicitationHandlers,
     HostConnection,
     HostPermissionRequest,
     PendingPermission,
@@ -24,9 +25,11 @@ from acp_host import (
 )
 from acp_host.services.permission_memory import AnswerToRemember
 from acp_host.testing import ScriptedAgent
+from acp_host.wire.elicitation import ElicitationAcceptAction, ElicitationDeclineAction
 from acp_host.wire.permission import SelectedPermissionOutcome
 from tests.host.scripts import DONE, connected, until
 
+FORM = {"properties": {"token": {"type": "string"}}}
 YES_NO = [
     {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
     {"optionId": "no", "name": "No", "kind": "reject_once"},
@@ -541,6 +544,44 @@ async def test_every_attempt_is_in_the_trail_and_no_secret(cwd: Path, tmp_path_f
     lines = path.read_text().splitlines()
     assert [json.loads(line)["action"] for line in lines] == [record.action for record in records]
     assert "secret" not in path.read_text() + repr(records)
+
+
+async def test_forms_are_in_the_trail_without_their_answers(cwd: Path) -> None:
+    form = {"sessionId": "s-1", "mode": "form", "message": "Your token?", "requestedSchema": FORM}
+    page = {"sessionId": "s-1", "mode": "url", "message": "!", "elicitationId": "e", "url": "https://x.org/a?secret=1"}
+    wishes = [("elicitation/create", form), ("elicitation/create", page)]
+    told = iter([ElicitationAcceptAction({"token": "secret"}), ElicitationDeclineAction()])
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session("s-1")
+        for wish in wishes:
+            await agent.call(*wish)
+
+    def handler(_: Any) -> Any:
+        return next(told)
+
+    async with connected(script, elicitation=ElicitationHandlers(form=handler, url=handler)) as host:
+        await host.new_session(cwd)
+    assert [(record.subject, record.decision, record.decided_by) for record in host.audit.records] == [
+        ("Your token?", "allowed", "user"),
+        ("https://x.org/a", "rejected", "user"),
+    ]
+    assert "secret" not in repr(host.audit.records)
+
+
+async def test_an_option_of_an_unknown_kind_is_an_answer_and_no_permission_for_more(cwd: Path) -> None:
+    options = [{"optionId": "odd", "name": "Odd", "kind": "allow_for_now"}]
+    edit = ask(options, kind="edit", locations=[{"path": str(cwd / "a")}])
+
+    def person(request: Any) -> str:
+        return "reject_once" if isinstance(request, HostPermissionRequest) else "odd"
+
+    told, host = await answers(edit, write(cwd / "a"), cwd=cwd, permissions=person)
+    assert told == ["odd", "-32602"]
+    assert trail(host) == [
+        ("session/request_permission", "answered", "user"),
+        ("fs/write_text_file", "rejected", "user"),
+    ]
 
 
 async def test_an_observer_hears_of_records_as_they_come(cwd: Path) -> None:
