@@ -36,7 +36,6 @@ __all__ = [
     "RememberScope",
     "RememberedDecision",
     "RememberedDecisions",
-    "default_memory_path",
     "what_is_remembered",
 ]
 
@@ -169,25 +168,24 @@ def _too_vague(subject: PermissionSubject) -> str | None:
     return None if subject.paths or subject.command else "it names no path and no command"
 
 
-def default_memory_path() -> Path:
-    """Return where an application without a place of its own keeps what is to be remembered always."""
-    import platformdirs
-
-    return Path(platformdirs.user_state_path("acp-host")) / "permissions.toml"
-
-
 class RememberedDecisions:
     """What the user has decided once and for all. May be used from any thread; the file is read each time.
 
     Args:
-        path: file for what is remembered ``always``, e.g. :func:`default_memory_path`; ``None``: everything is
-            forgotten with this object.
+        path: file for what is remembered ``always``; ``None``: everything is forgotten with this object.
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = None if path is None else Path(path)
         self._here: list[RememberedDecision] = []
         self._lock = threading.RLock()
+
+    @classmethod
+    def for_user(cls, application: str = "acp-host") -> RememberedDecisions:
+        """Return those that an application keeps where the platform wants the user's state to be."""
+        import platformdirs
+
+        return cls(Path(platformdirs.user_state_path(application)) / "permissions.toml")
 
     @property
     def decisions(self) -> tuple[RememberedDecision, ...]:

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from attrs import field, frozen
+from attrs import Attribute, field, frozen
 
 from acp_host.errors import InvalidInput
 from acp_host.services.permission_memory import AnswerToRemember, RememberedDecisions, RememberScope
@@ -233,6 +233,17 @@ def _called(rule: PermissionRule) -> str:
     return f"the rule {rule.name!r}" if rule.name else "a rule without a name"
 
 
+def _is_a(*kinds: Any) -> Callable[[Any, Attribute[Any], Any], None]:
+    """Return a validator for an attribute that is of one of some kinds."""
+
+    def check(permissions: Any, attribute: Attribute[Any], value: Any) -> None:
+        if not any(value is None if kind is None else isinstance(value, kind) for kind in kinds):
+            allowed = " or ".join("None" if kind is None else kind.__name__ for kind in kinds)
+            raise InvalidInput(f"Permissions({attribute.name}=…) takes {allowed}, not {type(value).__name__}")
+
+    return check
+
+
 @frozen(kw_only=True)
 class Permissions:
     """How a connection decides, for ``connect(permissions=…)``: by a policy, by asking, and by what is remembered.
@@ -251,12 +262,12 @@ class Permissions:
             within those. ``None``: where a rule is about paths.
 
     Raises:
-        InvalidInput: ``policy`` is none.
+        InvalidInput: an attribute is of another type.
     """
 
-    policy: PermissionPolicy = field(factory=PermissionPolicy.ask, validator=lambda _, __, value: _is_policy(value))
-    ask: PermissionHandler | None = None
-    remember: RememberedDecisions | None = None
+    policy: PermissionPolicy = field(factory=PermissionPolicy.ask, validator=_is_a(PermissionPolicy))
+    ask: PermissionHandler | None = field(default=None, validator=_is_a(Callable, None))
+    remember: RememberedDecisions | None = field(default=None, validator=_is_a(RememberedDecisions, None))
     direct: bool = True
     check_changes: bool | FingerprintLimits | None = None
 
@@ -281,11 +292,6 @@ class Permissions:
         if given is None:
             return cls(policy=PermissionPolicy.reject(), direct=False)
         return cls(policy=given) if isinstance(given, PermissionPolicy) else cls(ask=given)
-
-
-def _is_policy(value: Any) -> None:
-    if not isinstance(value, PermissionPolicy):
-        raise InvalidInput(f"policy is a PermissionPolicy, not {type(value).__name__}")
 
 
 async def answer_permission(

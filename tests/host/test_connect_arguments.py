@@ -14,6 +14,7 @@ WRONG: dict[str, Any] = {
     "files": 3,
     "terminals": "x",
     "permissions": 3,
+    "audit": "audit.jsonl",
     "elicitation": 3,
     "handlers": 3,
     "notices": "loud",

@@ -14,7 +14,6 @@ from acp_host.errors import InvalidInput, InvalidState
 from acp_host.services.permission_memory import (
     RememberedDecisions,
     RememberScope,
-    default_memory_path,
     what_is_remembered,
 )
 from acp_host.services.permission_subject import PermissionSubject
@@ -188,5 +187,8 @@ def test_a_file_that_cannot_be_trusted_is_neither_used_nor_overwritten(memory: R
     assert memory.path.lstat() == before or spoil is spoil_fifo
 
 
-def test_the_place_for_an_application_without_one() -> None:
-    assert default_memory_path().name == "permissions.toml"
+def test_an_application_has_a_place_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    path = RememberedDecisions.for_user("my-editor").path
+    assert path is not None
+    assert path.parts[-2:] == ("my-editor", "permissions.toml")

@@ -15,7 +15,7 @@ from acp_host.errors import InvalidInput
 from acp_host.services.permission_options import outcome_for
 from acp_host.services.permission_rules import PermissionRule, is_unknown_kind
 from acp_host.services.permission_subject import PermissionSubject
-from acp_host.services.permissions import PermissionPolicy
+from acp_host.services.permissions import PermissionPolicy, Permissions
 from acp_host.wire.permission import PermissionOption, RequestPermissionRequest
 from acp_host.wire.tool_calls import ToolCallLocation, ToolCallUpdate
 from tests.services.permission_strategies import DECISIONS, NOW, paths, policies, rules, subjects
@@ -197,6 +197,12 @@ def test_a_file_that_is_not_text(tmp_path: Path) -> None:
     path.write_bytes(b"default = '\xff'")
     with pytest.raises(InvalidInput, match="byte 11 is not UTF-8"):
         PermissionPolicy.load(path)
+
+
+@pytest.mark.parametrize("given", [{"policy": "ask"}, {"policy": None}, {"ask": "user"}, {"remember": "p.toml"}])
+def test_what_decides_on_a_connection_is_of_the_right_types(given: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=rf"Permissions\({next(iter(given))}=…\) takes "):
+        Permissions(**given)
 
 
 def test_rules_are_rules() -> None:
