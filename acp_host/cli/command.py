@@ -16,6 +16,7 @@ from acp_host.cli import demo, inspect, run
 from acp_host.cli.exits import ExitCode, code_of_error, code_of_signal, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.errors import AcpError, InvalidInput, RequestFailed
+from acp_host.redaction import redact, redact_text
 from acp_host.wire.text import printable
 
 __all__ = ["run_command"]
@@ -77,7 +78,9 @@ def _complain(error: AcpError) -> None:
     """Say on stderr what went wrong."""
     lines = [str(error).rstrip()]
     if isinstance(error, RequestFailed):
-        lines = [f"the agent answered {error.method or 'a request'} with an error ({error.code}): {error.message}"]
+        lines = [
+            f"the agent answered {error.method or 'a request'} with an error ({error.code}): {redact_text(error.message)}"
+        ]
         lines += _details(error.data)
     if isinstance(error, InvalidInput):
         lines.append("Try acp-host --help.")
@@ -88,5 +91,6 @@ def _complain(error: AcpError) -> None:
 def _details(data: Any) -> list[str]:
     if data is None:
         return []
-    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+    shown = redact(data)
+    text = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
     return [f"details: {text[:_LONGEST_DATA]}"]

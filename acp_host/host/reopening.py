@@ -19,6 +19,7 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
+from acp_host.diagnostics import excerpt
 from acp_host.errors import (
     AcpError,
     AuthRequired,
@@ -32,8 +33,13 @@ from acp_host.errors import (
 )
 from acp_host.host.session import Session
 from acp_host.host.session_gone import says_gone
+from acp_host.redaction import redact, redact_text
 
 __all__ = ["Lost", "ReopenAttempt", "ReopenPolicy", "ReopenResult", "ReopenStep", "ReopenedSession", "reopen"]
+
+
+_LONGEST_DATA = 300
+"""Characters of an error's data that a reason has at most."""
 
 
 class ReopenStep(StrEnum):
@@ -187,7 +193,7 @@ async def reopen(
                 last = error
                 gone = step is not ReopenStep.NEW and says_gone(error, session_id, was_open=False)
                 result = ReopenResult.GONE if gone else ReopenResult.FAILED
-                attempts.append(ReopenAttempt(step, result, str(error)))
+                attempts.append(ReopenAttempt(step, result, _reason(error)))
                 if gone or trial + 1 == policy.tries or not (isinstance(error, InternalError) or may_pass(error)):
                     break
                 await asyncio.sleep(policy.pause)
@@ -195,6 +201,13 @@ async def reopen(
                 attempts.append(ReopenAttempt(step, ReopenResult.WORKED))
                 return ReopenedSession(session=session, step=step, lost=_lost(step, session), attempts=tuple(attempts))
     raise SessionNotReopened(session_id, tuple(attempts)) from last
+
+
+def _reason(error: RequestFailed) -> str:
+    """Return what the agent said, with the data in which many have put the reason proper; without secrets."""
+    if error.data is None:
+        return str(error)
+    return f"{error}, {excerpt(redact_text(str(redact(error.data))))[:_LONGEST_DATA]}"
 
 
 def _lost(step: ReopenStep, session: Session) -> Lost:
