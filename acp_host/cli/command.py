@@ -78,9 +78,8 @@ def _complain(error: AcpError) -> None:
     """Say on stderr what went wrong."""
     lines = [str(error).rstrip()]
     if isinstance(error, RequestFailed):
-        lines = [
-            f"the agent answered {error.method or 'a request'} with an error ({error.code}): {redact_text(error.message)}"
-        ]
+        said = f"({error.code}): {redact_text(error.message)}"
+        lines = [f"the agent answered {error.method or 'a request'} with an error {said}"]
         lines += _details(error.data)
     if isinstance(error, InvalidInput):
         lines.append("Try acp-host --help.")
