@@ -125,6 +125,7 @@ class ServiceHandlers:
         if files is not None and files.can_read:
             incoming.serve("fs/read_text_file", self._in_session(self._read_text_file))
         if files is not None and files.can_write:
+            files.asking = lambda request: incoming.asking(request, request)
             incoming.serve("fs/write_text_file", self._in_session(self._write_text_file))
         if terminals is not None:
             incoming.serve("terminal/create", self._in_session(self._create_terminal))

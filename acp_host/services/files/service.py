@@ -29,7 +29,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +172,8 @@ class FileService:
         can_read: whether ``fs/read_text_file`` is offered.
         can_write: whether ``fs/write_text_file`` is offered.
         rules: which files are kept from agents. May be replaced at any time, and holds from the next request on.
+        asking: what a conflict is decided in: a context for the request. For the connection, which shows that the user
+            is asked, and ends that with the turn.
 
     Raises:
         InvalidInput: a pattern is none.
@@ -192,6 +194,7 @@ class FileService:
         self.can_read = read
         self.can_write = write
         self.rules = FileRules(deny, read_only)
+        self.asking: Callable[[WriteTextFileRequest], AbstractContextManager[None]] = lambda request: nullcontext()
         self._buffers = tuple(buffers) if isinstance(buffers, Sequence) else (buffers,)
         self._decide = conflict
         self._disk = Disk(max_file_size=max_file_size, create_parents=create_parents)
@@ -238,10 +241,10 @@ class FileService:
         if not self.can_read:
             raise MethodNotFound("this host reads no files for the agent")
         session = self._session(request.session_id)
-        session.known.has_read = True
         limit = request.limit if isinstance(request.limit, int) else None
         real, known = await self._read(session, request.path)
         if real is not None:
+            session.known.has_read = True
             session.known.remember(real, known)
         if known.text is None:
             raise not_found(request.path)
@@ -273,7 +276,7 @@ class FileService:
             if isinstance(outcome, _Written):
                 return WriteTextFileResponse()
             if outcome is not None:
-                write = evolve(write, text=await self._decision(outcome, path), decided=outcome)
+                write = evolve(write, text=await self._decision(outcome, request), decided=outcome)
         raise invalid(path, "keeps changing while it is being written; nothing was written")
 
     def _session(self, session_id: SessionId) -> _Session:
@@ -416,11 +419,13 @@ class FileService:
         written.session.known.remember(written.change.path, written.known)
         self._changes.tell(written.change)
 
-    async def _decision(self, conflict: WriteConflict, path: str) -> str:
+    async def _decision(self, conflict: WriteConflict, request: WriteTextFileRequest) -> str:
         """Return what the application wants to be written; raises what the agent is told if that is nothing."""
+        path = request.path
         if self._decide is None:
             raise _refusal(conflict, path)
-        decision = await awaited(self._decide(conflict))
+        with self.asking(request):
+            decision = await awaited(self._decide(conflict))
         if decision is None:
             raise _refusal(conflict, path)
         if not isinstance(decision, str):

@@ -144,6 +144,15 @@ async def test_an_agent_that_reads_the_disk_by_itself_may_overwrite_it(work: Pat
     assert (work / "file").read_text() == BOTH
 
 
+async def test_a_read_that_was_refused_shows_nothing_to_an_agent(work: Path) -> None:
+    agent = Agent(FileService(), work)
+    with pytest.raises(InvalidParams):
+        await agent.read("../outside")
+    await agent.write(AGENTS)
+    (work / "file").write_text(USERS)
+    await agent.write(BOTH)
+
+
 async def test_an_agent_that_reads_the_disk_by_itself_does_not_undo_unsaved_changes(
     work: Path, editor: MemoryBuffers
 ) -> None:
