@@ -178,6 +178,8 @@ class ProcessTree:
                 break
             # Once even if none is found: one that forks again and again is never there when it is looked at.
             sent = send(fresh, not number) or sent
+            if not sent:
+                break
             done |= fresh
         return sent
 

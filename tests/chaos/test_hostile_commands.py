@@ -17,10 +17,14 @@ from typing import Any
 import psutil
 import pytest
 
-from acp_host import TerminalService
+import acp_host
+from acp_host import StopTimeouts, TerminalService
+from acp_host.sandbox import Bubblewrap
+from acp_host.services import terminals
 from acp_host.testing import ScriptedAgent
 from tests.chaos.bad_agents import DONE, open_session, until
 from tests.chaos.test_hostile_agent import refused, served
+from tests.test_sandbox import BOTH
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs use POSIX signals")
 
@@ -128,6 +132,32 @@ async def test_r146_commands_that_are_asked_for_while_the_session_ends(clingers:
     assert clingers.living() == []
 
 
+START = """
+import subprocess
+await agent.handshake()
+await agent.open_session("session-1")
+prompt = await agent.expect("session/prompt")
+started = subprocess.Popen({command!r}, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+started.stdout.readline()
+agent.reply({{"stopReason": "end_turn"}}, to=prompt)
+await agent.stall()
+"""
+
+HELD = {"no sandbox": ["stay", "daemon", "nameless"], "bubblewrap": ["stay", "daemon", "vanished", "flier"]}
+"""Where the program runs → what is held there, of ``programs/clinger.py``."""
+
+
+@pytest.mark.parametrize("where, how", [(where, how) for where in BOTH for how in HELD[where]])
+async def test_r146_no_process_outlives_the_agent(clingers: Clingers, tmp_path: Path, where: str, how: str) -> None:
+    command = ScriptedAgent.command(START.format(command=clingers.command(how)))
+    launcher = Bubblewrap(writable=[tmp_path]) if where == "bubblewrap" else None
+    timeouts = StopTimeouts(exit=0.3, terminate=0.3, kill=5)
+    async with acp_host.connect(command, cwd=tmp_path, launcher=launcher, stop_timeouts=timeouts) as host:
+        await (await host.new_session(tmp_path)).prompt("go")
+        await until(clingers.living)
+    await until(lambda: clingers.living() == [])
+
+
 MARKS = ["", "0", "ffffffffffffffff", ":", "x" * 1000]
 
 
@@ -163,12 +193,14 @@ async def test_r147_a_command_that_cannot_be_is_refused(command: str) -> None:
         pass
 
 
-async def test_r147_more_commands_than_may_run_are_refused(clingers: Clingers) -> None:
+async def test_r147_more_commands_than_may_run_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminals, "MAX_TERMINALS", 10)
+
     async def script(agent: ScriptedAgent) -> None:
         params = {**SESSION, "command": "sleep", "args": ["600"]}
-        asked = [agent.request("terminal/create", params) for _ in range(130)]
+        asked = [agent.request("terminal/create", params) for _ in range(13)]
         answers = [await agent.response(request) for request in asked]
-        assert sum(refused(answer, -32603) for answer in answers) == 30
+        assert sum(refused(answer, -32603) for answer in answers) == 3
 
     async with open_session(script, **served()):
         pass

@@ -1,4 +1,4 @@
-"""An agent that never asks: it changes files by itself, and hides that as well as it can; and one in a sandbox."""
+"""An agent that never asks, but changes files by itself and hides that; and one that asks under a false name."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ from typing import Any
 import pytest
 
 import acp_host
-from acp_host import DiagnosticKind, PermissionPolicy, StopTimeouts
-from acp_host.sandbox import Bubblewrap
+from acp_host import DiagnosticKind, PermissionPolicy
 from acp_host.services.permissions import PermissionRule, Permissions
 from acp_host.services.working_copy import FingerprintLimits
 from acp_host.testing import ScriptedAgent
-from tests.chaos.bad_agents import DONE, open_session, reported, until
-from tests.chaos.test_hostile_commands import Clingers
-from tests.test_sandbox import BOTH
+from tests.chaos.bad_agents import DONE, open_session, reported
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, modes and signals of POSIX")
 
@@ -175,50 +172,10 @@ async def test_r148_more_than_can_be_looked_at_is_said(work: Path) -> None:
     assert result.outcome.kind == "unverified"
 
 
-# In a sandbox
-
-
-@pytest.fixture
-async def clingers() -> AsyncIterator[Clingers]:
-    made = Clingers()
-    yield made
-    left = made.living()
-    for process in left:
-        with contextlib.suppress(Exception):
-            process.kill()
-    assert left == []
-
-
-START = """
-import subprocess
-await agent.handshake()
-await agent.open_session("session-1")
-prompt = await agent.expect("session/prompt")
-started = subprocess.Popen({command!r}, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
-started.stdout.readline()
-agent.reply({{"stopReason": "end_turn"}}, to=prompt)
-await agent.stall()
-"""
-
-HELD = {"no sandbox": ["stay", "daemon", "nameless"], "bubblewrap": ["stay", "daemon", "vanished", "flier"]}
-"""Where the program runs → what is held there, of ``programs/clinger.py``."""
-
-
-@pytest.mark.parametrize("where, how", [(where, how) for where in BOTH for how in HELD[where]])
-async def test_r149_no_process_outlives_the_agent(clingers: Clingers, work: Path, where: str, how: str) -> None:
-    command = ScriptedAgent.command(START.format(command=clingers.command(how)))
-    launcher = Bubblewrap(writable=[work]) if where == "bubblewrap" else None
-    timeouts = StopTimeouts(exit=0.3, terminate=0.3, kill=5)
-    async with acp_host.connect(command, cwd=work, launcher=launcher, stop_timeouts=timeouts) as host:
-        await (await host.new_session(work)).prompt("go")
-        await until(clingers.living)
-    await until(lambda: clingers.living() == [])
-
-
 # Questions that are not what they seem
 
 
-async def test_r150_a_question_is_about_what_it_says_whatever_it_is_called(work: Path) -> None:
+async def test_r149_a_question_is_about_what_it_says_whatever_it_is_called(work: Path) -> None:
     """It uses the id of a call that was allowed, or a harmless kind and title, for something else."""
     inside, env = f"{work}/src/code", f"{work}/.env"
     calls: list[tuple[dict[str, Any], bool]] = [
@@ -261,7 +218,7 @@ async def connected_in(work: Path, script: Callable[[ScriptedAgent], Any]) -> As
             yield opened
 
 
-async def test_r150_thousands_of_questions_are_all_answered(work: Path) -> None:
+async def test_r149_thousands_of_questions_are_all_answered(work: Path) -> None:
     async def script(agent: ScriptedAgent) -> None:
         prompt = await agent.expect("session/prompt")
         call = {"toolCallId": "1", "title": "x" * 1000, "kind": "edit", "locations": [{"path": f"{work}/.env"}]}
