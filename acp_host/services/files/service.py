@@ -33,30 +33,22 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve
 
 from acp_host.errors import InvalidInput, InvalidParams, MethodNotFound, ResourceNotFound
-from acp_host.services._confined import Permit, Roots, confine
+from acp_host.services._confined import Permit, confine
 from acp_host.services._place import ChangedMeanwhile
 from acp_host.services._text import line_window
 from acp_host.services.files._awaiting import awaited
 from acp_host.services.files.buffers import BufferEdit, BufferProvider, OpenDocument
-from acp_host.services.files.changes import FileChange, FileChangeKind, FileChanges, FileTarget
-from acp_host.services.files.conflicts import (
-    ConflictHandler,
-    ConflictReason,
-    FileView,
-    WriteConflict,
-    base_of,
-    find_conflict,
-    merge_conflict,
-)
+from acp_host.services.files.changes import FileChange, FileChanges, FileTarget
+from acp_host.services.files.conflicts import ConflictHandler, FileView, WriteConflict
 from acp_host.services.files.disk import Disk, invalid, not_found
 from acp_host.services.files.edits import text_edits
-from acp_host.services.files.formats import PLAIN_TEXT, DocumentFormat
-from acp_host.services.files.known_texts import KnownText, KnownTexts
-from acp_host.services.files.merging import MergeUnavailable
+from acp_host.services.files.formats import PLAIN_TEXT
+from acp_host.services.files.known_texts import KnownText
 from acp_host.services.files.rules import FileRules
+from acp_host.services.files.writes import FileSession, Write, Written, refusal, written_by
 from acp_host.wire.files import (
     ReadTextFileRequest,
     ReadTextFileResponse,
@@ -71,81 +63,6 @@ MAX_FILE_SIZE = 16 * 1024 * 1024
 """Default for the largest file that is read or written, in bytes."""
 MAX_ATTEMPTS = 10
 """How often a write looks again at a file that keeps changing before it gives up."""
-
-
-@define
-class _Session:
-    """What a session is allowed, and what it has seen."""
-
-    roots: Roots
-    known: KnownTexts = field(factory=KnownTexts)
-
-
-@frozen(kw_only=True)
-class _Write:
-    """One attempt to write.
-
-    Attributes:
-        session: whose.
-        session_id: its id.
-        path: the file, as the agent calls it.
-        proposed: the agent's text.
-        text: what is to be written: the agent's text, or what was decided about a conflict.
-        decided: the conflict that was decided, if there was one.
-        wants_merge: somebody decides about conflicts, and wants to see the changes merged.
-    """
-
-    session: _Session
-    session_id: SessionId
-    path: str
-    proposed: str
-    text: str
-    decided: WriteConflict | None = None
-    wants_merge: bool = False
-
-    def conflict(self, real: str, view: FileView) -> WriteConflict | None:
-        """Return what stands against writing the file ``real``, unless that was decided already."""
-        decided, seen = self.decided, self.session.known
-        if decided is not None and (decided.current, decided.disk) == (view.current, view.disk):
-            return None
-        known = seen.get(real)
-        if decided is None:
-            reason = find_conflict(view, known, seen.has_read, self.text)
-        else:  # what was decided holds for what was there then
-            reason = find_conflict(view, KnownText.of(decided.current, view.format), True, self.text)
-        if reason is None:
-            return None
-        conflict = WriteConflict(
-            session_id=self.session_id,
-            path=real,
-            reason=reason,
-            base=decided.base if decided else base_of(view, known, reason),
-            current=view.current or "",
-            proposed=self.proposed,
-            disk=view.disk,
-        )
-        if not self.wants_merge:
-            return conflict
-        try:
-            merge = merge_conflict(conflict, view)
-        except MergeUnavailable as unavailable:
-            return evolve(conflict, merge_problem=str(unavailable))
-        return evolve(conflict, merge=merge)
-
-
-@frozen
-class _Written:
-    """A write that was done.
-
-    Attributes:
-        session: whose.
-        known: what the agent takes for the file's text now.
-        change: what happened.
-    """
-
-    session: _Session
-    known: KnownText
-    change: FileChange
 
 
 class FileService:
@@ -199,7 +116,7 @@ class FileService:
         self._decide = conflict
         self._disk = Disk(max_file_size=max_file_size, create_parents=create_parents)
         self._changes = FileChanges()
-        self._sessions: dict[SessionId, _Session] = {}
+        self._sessions: dict[SessionId, FileSession] = {}
 
     def open_session(self, session_id: SessionId, roots: Sequence[str | Path]) -> None:
         """Allow a session the files below ``roots``; replaces what it was allowed before.
@@ -214,7 +131,7 @@ class FileService:
         confined = confine(roots)
         session = self._sessions.get(session_id)
         if session is None:
-            self._sessions[session_id] = _Session(confined)
+            self._sessions[session_id] = FileSession(confined)
         else:
             session.roots = confined
 
@@ -263,7 +180,7 @@ class FileService:
         if not self.can_write:
             raise MethodNotFound("this host writes no files for the agent")
         session, path = self._session(request.session_id), request.path
-        write = _Write(
+        write = Write(
             session=session,
             session_id=request.session_id,
             path=path,
@@ -273,19 +190,19 @@ class FileService:
         )
         for _ in range(MAX_ATTEMPTS):
             outcome = await self._attempt(write)
-            if isinstance(outcome, _Written):
+            if isinstance(outcome, Written):
                 return WriteTextFileResponse()
             if outcome is not None:
                 write = evolve(write, text=await self._decision(outcome, request), decided=outcome)
         raise invalid(path, "keeps changing while it is being written; nothing was written")
 
-    def _session(self, session_id: SessionId) -> _Session:
+    def _session(self, session_id: SessionId) -> FileSession:
         session = self._sessions.get(session_id)
         if session is None:
             raise ResourceNotFound("there is no such session", data={"sessionId": session_id})
         return session
 
-    def _permit(self, session: _Session, path: str, *, writing: bool) -> Permit:
+    def _permit(self, session: FileSession, path: str, *, writing: bool) -> Permit:
         rules, roots = self.rules, session.roots.real
 
         def permit(real: str) -> None:
@@ -296,7 +213,7 @@ class FileService:
         return permit
 
     async def _find_document(
-        self, session: _Session, path: str, permit: Permit
+        self, session: FileSession, path: str, permit: Permit
     ) -> tuple[str, BufferProvider, OpenDocument] | None:
         """Return the real path of an open document, whose it is, and the document; ``None`` if it is not open."""
         if not self._buffers:
@@ -311,7 +228,7 @@ class FileService:
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
-    async def _read(self, session: _Session, path: str) -> tuple[str | None, KnownText]:
+    async def _read(self, session: FileSession, path: str) -> tuple[str | None, KnownText]:
         """Return a file's real path and text. ``None`` stands for one that is not there, or has no directory."""
         permit = self._permit(session, path, writing=False)
         found = await self._find_document(session, path, permit)
@@ -320,20 +237,20 @@ class FileService:
         real, _, document = found
         return real, await asyncio.to_thread(self._read_document, session, path, real, permit, document)
 
-    def _read_disk(self, session: _Session, path: str, permit: Permit) -> tuple[str | None, KnownText]:
+    def _read_disk(self, session: FileSession, path: str, permit: Permit) -> tuple[str | None, KnownText]:
         with self._disk.reading(session.roots, path, permit) as place:
             stored = self._disk.load(path, place)
             return place.path, KnownText.of(stored.text if stored else None)
 
     def _read_document(
-        self, session: _Session, path: str, real: str, permit: Permit, document: OpenDocument
+        self, session: FileSession, path: str, real: str, permit: Permit, document: OpenDocument
     ) -> KnownText:
         view = FileView.of_document(document, self._text_on_disk(session, real, permit))
         assert view.current is not None
         self._disk.encode(path, view.current)
         return KnownText(view.hash, view.current)
 
-    def _text_on_disk(self, session: _Session, real: str, permit: Permit) -> str | None:
+    def _text_on_disk(self, session: FileSession, real: str, permit: Permit) -> str | None:
         """Return the text of an open document's file, ``None`` if there is none that can be read here.
 
         The way begins at the real path, so that a link that is changed meanwhile brings in no other file.
@@ -347,7 +264,7 @@ class FileService:
 
     # --- writing ----------------------------------------------------------------------------------------------------
 
-    async def _attempt(self, write: _Write) -> _Written | WriteConflict | None:
+    async def _attempt(self, write: Write) -> Written | WriteConflict | None:
         """Try to write; ``None`` if what was looked at is no longer there."""
         permit = self._permit(write.session, write.path, writing=True)
         found = await self._find_document(write.session, write.path, permit)
@@ -363,7 +280,7 @@ class FileService:
         self._note(written)
         return written
 
-    def _write_disk(self, write: _Write, permit: Permit) -> _Written | WriteConflict | None:
+    def _write_disk(self, write: Write, permit: Permit) -> Written | WriteConflict | None:
         path = write.path
         self._disk.encode(path, write.text)
         with self._disk.writing(write.session.roots, path, permit) as place:
@@ -378,11 +295,11 @@ class FileService:
                 self._disk.replace(path, place, write.text, stored)
             except ChangedMeanwhile:
                 return None
-            return _written(write, place.path, FileTarget.DISK, old_text, write.text, PLAIN_TEXT)
+            return written_by(write, place.path, FileTarget.DISK, old_text, write.text, PLAIN_TEXT)
 
     def _prepare_edit(
-        self, write: _Write, permit: Permit, real: str, document: OpenDocument
-    ) -> tuple[BufferEdit, _Written] | WriteConflict:
+        self, write: Write, permit: Permit, real: str, document: OpenDocument
+    ) -> tuple[BufferEdit, Written] | WriteConflict:
         self._disk.encode(write.path, write.text)
         try:
             new_text = document.format.adopt(document.text, write.text)
@@ -400,22 +317,22 @@ class FileService:
             edits=text_edits(document.text, new_text),
             version=document.version,
         )
-        return edit, _written(write, real, FileTarget.BUFFER, document.text, new_text, document.format)
+        return edit, written_by(write, real, FileTarget.BUFFER, document.text, new_text, document.format)
 
-    async def _finished(self, job: Callable[[], _Written | WriteConflict | None]) -> _Written | WriteConflict | None:
+    async def _finished(self, job: Callable[[], Written | WriteConflict | None]) -> Written | WriteConflict | None:
         """Do a job in a thread, and take note of what it did even if nobody waits for it any more."""
         loop = asyncio.get_running_loop()
 
-        def work() -> _Written | WriteConflict | None:
+        def work() -> Written | WriteConflict | None:
             outcome = job()
-            if isinstance(outcome, _Written):
+            if isinstance(outcome, Written):
                 with suppress(RuntimeError):  # the loop is closed, and with it all that could be told
                     loop.call_soon_threadsafe(self._note, outcome)
             return outcome
 
         return await asyncio.to_thread(work)
 
-    def _note(self, written: _Written) -> None:
+    def _note(self, written: Written) -> None:
         written.session.known.remember(written.change.path, written.known)
         self._changes.tell(written.change)
 
@@ -423,42 +340,13 @@ class FileService:
         """Return what the application wants to be written; raises what the agent is told if that is nothing."""
         path = request.path
         if self._decide is None:
-            raise _refusal(conflict, path)
+            raise refusal(conflict, path)
         with self.asking(request):
             decision = await awaited(self._decide(conflict))
         if decision is None:
-            raise _refusal(conflict, path)
+            raise refusal(conflict, path)
         if not isinstance(decision, str):
             raise InvalidInput(f"a conflict is decided by a text or None, not by {type(decision).__name__}")
         if decision == conflict.current and decision != conflict.proposed:
             raise invalid(path, "was not written: the user has kept the text that is there, which is another; read it")
         return decision
-
-
-def _written(
-    write: _Write, real: str, target: FileTarget, old_text: str | None, new_text: str, format: DocumentFormat
-) -> _Written:
-    is_resolved = write.text != write.proposed
-    change = FileChange(
-        session_id=write.session_id,
-        path=real,
-        kind=FileChangeKind.CREATED if old_text is None else FileChangeKind.MODIFIED,
-        target=target,
-        old_text=old_text,
-        new_text=new_text,
-        is_resolved=is_resolved,
-    )
-    # The agent knows of its own text only. If something else was decided, its next write is held against this one.
-    return _Written(write.session, KnownText.of(write.proposed if is_resolved else new_text, format), change)
-
-
-def _refusal(conflict: WriteConflict, path: str) -> InvalidParams:
-    problem = {
-        ConflictReason.CHANGED_SINCE_READ: "has changed since you last read or wrote it",
-        ConflictReason.UNSAVED_CHANGES: "has unsaved changes in the user's editor that you have not read",
-        ConflictReason.CHANGED_ON_DISK: "has unsaved changes in the user's editor and was changed on the disk as well",
-    }[conflict.reason]
-    advice = "read it again with fs/read_text_file and write a text that keeps these changes"
-    return InvalidParams(
-        f"{path} {problem}; nothing was written: {advice}", data={"path": path, "reason": str(conflict.reason)}
-    )
