@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -90,7 +91,8 @@ class PackageConversation:
             return result
         except asyncio.CancelledError:
             withdrawn = {"requestId": request_id}
-            self._tell(JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params=withdrawn))
+            with suppress(BufferError):
+                self._tell(JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params=withdrawn))
             raise
         finally:
             del self._open[request_id]

@@ -359,6 +359,33 @@ class TestBounds:
             with refused(-33001):
                 await asking.ask(one, "ping")
 
+    async def test_a_server_that_does_not_read_what_is_asked_and_withdrawn(self) -> None:
+        gate = asyncio.Event()
+
+        @asynccontextmanager
+        async def lifespan(server: Any) -> AsyncIterator[None]:
+            await gate.wait()
+            yield
+
+        async def hello(context: Any) -> str:
+            return "hello"
+
+        server = Tools(hello).server
+        server.lifespan = lifespan
+        async with agent() as asking:
+            lent = asking.hub.lend(HostMcpServer(server))
+            for _ in range(2):
+                waiting = [asyncio.create_task(asking.call(lent, "hello")) for _ in range(MAX_OPEN // 2)]
+                await asyncio.sleep(0)
+                for task in waiting:
+                    task.cancel()
+                assert {type(end) for end in await asyncio.gather(*waiting, return_exceptions=True)} == {
+                    asyncio.CancelledError
+                }
+            with refused(-33002):
+                await asking.call(lent, "hello")
+            gate.set()
+
 
 class TestHostMcpServer:
     def test_the_package_is_loaded_when_a_server_of_it_is_called(self) -> None:
