@@ -32,7 +32,9 @@ from acp_host.state.clock import Scheduler
 from acp_host.state.observable import ChangeKind, Observable, Report
 from acp_host.state.option_entries import OptionSource, OptionsSnapshot, SessionOption
 from acp_host.state.option_settings import Settings
+from acp_host.state.snapshot import Modes
 from acp_host.wire._model import evolve
+from acp_host.wire.config_options import SessionConfigOption
 
 __all__ = ["OptionsView"]
 
@@ -69,7 +71,7 @@ class OptionsView(Observable[OptionsSnapshot]):
         self, scheduler: Scheduler, report: Report | None = None, note_told: Callable[[str], None] = lambda _: None
     ) -> None:
         super().__init__(scheduler, report)
-        self.settings = Settings()
+        self._settings = Settings()
         self._note_told = note_told
         self._under_way: dict[int, _Set] = {}
         self._newest: dict[str | None, int] = {}
@@ -82,11 +84,21 @@ class OptionsView(Observable[OptionsSnapshot]):
 
     def kept(self) -> Settings:
         """Return what the agent has said so far, for :meth:`restore`."""
-        return copy.copy(self.settings)
+        return copy.copy(self._settings)
 
     def restore(self, settings: Settings) -> None:
         """Take what the agent had said at an earlier moment as what it says now."""
-        self._fold(lambda: setattr(self, "settings", settings), settles=False)
+        self._fold(lambda: setattr(self, "_settings", settings), settles=False)
+
+    @property
+    def modes(self) -> Modes:
+        """The modes, as the agent tells of them."""
+        return self._settings.modes
+
+    @property
+    def config_options(self) -> tuple[SessionConfigOption, ...]:
+        """The configuration options, as the agent tells of them."""
+        return self._settings.config_options
 
     # --- what the agent says ----------------------------------------------------------------------------------------
 
@@ -103,23 +115,22 @@ class OptionsView(Observable[OptionsSnapshot]):
 
     def _opened(self, event: events.SessionOpened) -> None:
         self._errors.clear()
-        self._fold(lambda: self.settings.opened(event.modes, event.models, event.config_options))
+        self._fold(lambda: self._settings.opened(event.modes, event.models, event.config_options))
 
     def _mode_changed(self, event: events.ModeChanged) -> None:
-        self._fold(lambda: self.settings.set_mode(event.mode_id))
+        self._fold(lambda: self._settings.set_mode(event.mode_id))
 
     def _config_options_replaced(self, event: events.ConfigOptionsReplaced) -> None:
-        self._fold(lambda: self.settings.replace_config_options(event.options))
+        self._fold(lambda: self._settings.replace_config_options(event.options))
 
     def _fold(self, change: Callable[[], None], *, settles: bool = True) -> None:
         """Change what the agent has said; ``settles``: it may tell that a set was done."""
-        before = self._told
-        modes, config_options = self.settings.modes, self.settings.config_options
+        before, modes, config_options = self._told, self.modes, self.config_options
         change()
-        self._told = {option.id: _shared(option, before.get(option.id)) for option in self.settings.options()}
-        if self.settings.modes != modes:
+        self._told = {option.id: _shared(option, before.get(option.id)) for option in self._settings.options()}
+        if self.modes != modes:
             self._note_told("modes")
-        if self.settings.config_options is not config_options:
+        if self.config_options is not config_options:
             self._note_told("config_options")
         if settles:
             for option_id, option in self._told.items():
@@ -145,7 +156,7 @@ class OptionsView(Observable[OptionsSnapshot]):
     def _taken(self, event: events.OptionSetTaken) -> None:
         if event.options:
             options = event.options
-            self._fold(lambda: self.settings.replace_config_options(options))
+            self._fold(lambda: self._settings.replace_config_options(options))
         done = self._under_way.pop(event.sent.number, None) or _Set(self._id_of(event.sent), event.sent)
         if self._newest.get(done.option_id) == event.sent.number:
             self._errors.pop(done.option_id, None)  # it was given up, or sent again
@@ -168,17 +179,17 @@ class OptionsView(Observable[OptionsSnapshot]):
         if sent.source is OptionSource.CONFIG_OPTION:
             return sent.config_id
         is_mode = sent.source is OptionSource.MODE
-        twin = self.settings.mode_twin() if is_mode else self.settings.model_twin()
+        twin = self._settings.mode_twin() if is_mode else self._settings.model_twin()
         return sent.source.value if twin is None else twin.id
 
     def _make_so(self, sent: events.OptionSetSent) -> None:
         match sent.source, sent.value:
             case OptionSource.MODE, str(mode_id):
-                self.settings.set_mode(mode_id)
+                self._settings.set_mode(mode_id)
             case OptionSource.MODEL, str(model_id):
-                self.settings.set_model(model_id)
+                self._settings.set_model(model_id)
             case _:
-                self.settings.set_config_option(sent.config_id, sent.value)
+                self._settings.set_config_option(sent.config_id, sent.value)
 
     def _unsettled(self, option_id: str | None) -> list[_Set]:
         """Return the sets of an option that are not settled, oldest first."""
