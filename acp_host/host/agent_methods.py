@@ -392,4 +392,5 @@ def _check_system_prompt(prompt: SystemPrompt, agreement: Agreement) -> None:
 def _secrets_of(server: McpServer | HostMcpServer) -> list[str]:
     """Return what must not be shown of an MCP server: the values of its environment or headers."""
     named = getattr(server, "env", None) or getattr(server, "headers", None) or ()
-    return [variable.value for variable in named]
+    values = [getattr(variable, "value", None) for variable in (named if isinstance(named, Sequence) else ())]
+    return [value for value in values if isinstance(value, str)]  # the others are refused before they are sent

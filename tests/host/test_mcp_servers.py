@@ -77,6 +77,8 @@ class TestTransports:
             McpServerStdio("s", "/bin/s", None, ()),  # type: ignore[arg-type]
             McpServerStdio("s", 7, (), ()),  # type: ignore[arg-type]
             McpServerHttp("h", "https://example.org", ("X: 1",)),  # type: ignore[arg-type]
+            McpServerStdio("s", "/bin/s", (), (EnvVariable("A", 1),)),  # type: ignore[arg-type]
+            McpServerStdio("s", "/bin/s", (), 7),  # type: ignore[arg-type]
             {"name": "s", "command": "/bin/s"},
         ],
     )
