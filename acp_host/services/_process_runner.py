@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 from acp_host.errors import StartFailed
 from acp_host.services.terminal_runner import RunningCommand, TerminalCommand, TerminalEvents, TerminalSize
 from acp_host.transports._launch import Launch
-from acp_host.transports.process_tree import ProcessTree, wait_until_gone
+from acp_host.transports.process_tree import ProcessTree, may_live, wait_until_gone
 
 if TYPE_CHECKING:
     from acp_host.services._pty import Pty
@@ -37,6 +37,9 @@ _PATIENCE = 5.0
 class ProcessRunner:
     """Launches each command as a process in a group of its own."""
 
+    def __init__(self) -> None:
+        self._remains = _Remains()
+
     async def start(self, command: TerminalCommand, events: TerminalEvents) -> RunningCommand:
         """Launch a command.
 
@@ -44,7 +47,7 @@ class ProcessRunner:
             StartFailed: it cannot be launched; says why.
         """
         launch = Launch(command.argv, command.cwd, command.env, inherit_env=False)
-        process = _Process(events)
+        process = _Process(events, self._remains)
         try:
             await process.spawn(command, launch)
         except (OSError, ValueError, NotImplementedError, StartFailed) as error:
@@ -52,11 +55,36 @@ class ProcessRunner:
         return process
 
 
+class _Remains:
+    """Tells of which commands anything is left: all that are asked for in one turn of the event loop by one look.
+
+    An agent that never releases its terminals has a hundred of them when its turn is cancelled, and a look at every
+    process of the system for each would stop the event loop for seconds.
+    """
+
+    def __init__(self) -> None:
+        self._asked: dict[ProcessTree, asyncio.Future[bool]] = {}
+
+    async def of(self, tree: ProcessTree) -> bool:
+        """Tell whether anything of a tree may live."""
+        loop = asyncio.get_running_loop()
+        if not self._asked:
+            loop.call_soon(self._look)
+        return await asyncio.shield(self._asked.setdefault(tree, loop.create_future()))
+
+    def _look(self) -> None:
+        asked, self._asked = self._asked, {}
+        left = may_live(asked)
+        for tree, answer in asked.items():
+            answer.set_result(tree in left)
+
+
 class _Process(RunningCommand, asyncio.SubprocessProtocol):
     """One process, which asyncio tells of what it does."""
 
-    def __init__(self, events: TerminalEvents) -> None:
+    def __init__(self, events: TerminalEvents, remains: _Remains) -> None:
         self._events = events
+        self._remains = remains
         self._tree = ProcessTree()
         self._transport: asyncio.SubprocessTransport | None = None
         self._pty: Pty | None = None
@@ -78,11 +106,17 @@ class _Process(RunningCommand, asyncio.SubprocessProtocol):
             raise
 
     async def end(self) -> None:
+        if self._exited and not await self._remains.of(self._tree):
+            return
         try:
             if self._tree.terminate():
                 await wait_until_gone(self._tree, _GRACE)
-        finally:
-            self._tree.kill()  # also when the task is cancelled
+            if not await self._remains.of(self._tree):
+                return
+        except BaseException:
+            self._tree.kill()
+            raise
+        self._tree.kill()
         await wait_until_gone(self._tree, _PATIENCE)
 
     async def release(self) -> None:

@@ -167,8 +167,8 @@ class JobGroup:
         if leader is not None:
             leader.resume()
 
-    def pids(self) -> Set[int]:
-        """Return the ids of all processes in the job."""
+    def pids(self, table: None = None) -> Set[int]:
+        """Return the ids of all processes in the job, which itself is the table of them."""
         return set() if self._job is None else self._job.pids()
 
     def alive(self) -> bool:

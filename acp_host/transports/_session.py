@@ -18,9 +18,27 @@ import psutil
 if TYPE_CHECKING:
     from psutil import Process
 
-__all__ = ["SessionGroup"]
+__all__ = ["ProcessTable", "SessionGroup"]
 
 assert sys.platform != "win32"  # type checkers skip the rest there
+
+
+class ProcessTable:
+    """The processes of the system at one moment, each asked for its environment once, however many trees want to know.
+
+    Attributes:
+        pids: their ids.
+    """
+
+    def __init__(self) -> None:
+        self.pids = psutil.pids()
+        self._marks: dict[int, bytes] = {}
+
+    def mark(self, pid: int, name: str) -> bytes:
+        """Return something that holds the value of the variable ``name`` of a process; empty if nobody may see it."""
+        if pid not in self._marks:
+            self._marks[pid] = _read_mark(pid, name)
+        return self._marks[pid]
 
 
 class SessionGroup:
@@ -43,10 +61,15 @@ class SessionGroup:
         self._pid = pid
         self._leader = leader
 
-    def pids(self) -> Set[int]:
-        """Return the ids of all processes in the session and of all that carry the mark, zombies included."""
+    def pids(self, table: ProcessTable | None = None) -> Set[int]:
+        """Return the ids of all processes in the session and of all that carry the mark, zombies included.
+
+        Args:
+            table: where to look; ``None``: at the processes as they are now.
+        """
+        table, token = table or ProcessTable(), self._token.encode()
         session = None if self._recycled() else self._pid
-        return {pid for pid in psutil.pids() if _ask(os.getsid, pid) == session or self._marked(pid)}
+        return {pid for pid in table.pids if _ask(os.getsid, pid) == session or token in table.mark(pid, self._mark)}
 
     def alive(self) -> bool:
         """Tell whether the group exists, without a look at its members; a zombie counts."""
@@ -99,15 +122,16 @@ class SessionGroup:
                 return False
         return _ask(os.getsid, self._pid) != -1
 
-    def _marked(self, pid: int) -> bool:
-        if pid == os.getpid():
-            return False
-        try:
-            if sys.platform == "linux":  # a tenth of the cost of the portable way
-                return self._token.encode() in Path(f"/proc/{pid}/environ").read_bytes()
-            return self._token in psutil.Process(pid).environ().get(self._mark, "")
-        except (OSError, psutil.Error):
-            return False
+
+def _read_mark(pid: int, name: str) -> bytes:
+    if pid == os.getpid():
+        return b""
+    try:
+        if sys.platform == "linux":  # a tenth of the cost of the portable way
+            return Path(f"/proc/{pid}/environ").read_bytes()
+        return psutil.Process(pid).environ().get(name, "").encode()
+    except (OSError, psutil.Error):
+        return b""
 
 
 def _ask(call: Callable[[int], int], pid: int) -> int:

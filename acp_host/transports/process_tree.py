@@ -24,13 +24,13 @@ import contextlib
 import os
 import secrets
 import sys
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 if TYPE_CHECKING:
     from psutil import Process
 
-__all__ = ["MARK", "ProcessTree", "wait_until_gone"]
+__all__ = ["MARK", "ProcessTree", "may_live", "wait_until_gone"]
 
 MARK: Final = "ACP_HOST_PROCESS_TREE"
 """Environment variable that names the trees a process belongs to, outermost first, separated by colons."""
@@ -110,6 +110,15 @@ class ProcessTree:
             return True
         return self._blind and self._group.alive()
 
+    def may_live(self, table: Any = None) -> bool:
+        """Tell whether any member may live, by one look; a zombie counts. For :func:`may_live`."""
+        if self._foreign():
+            return False
+        try:
+            return any(map(self._lives, self._members)) or bool(self._group.pids(table)) or self._group.alive()
+        except OSError:  # no file can be opened any more
+            return True
+
     def terminate(self) -> bool:
         """Ask every member to end: SIGTERM on POSIX, Ctrl+Break on Windows.
 
@@ -184,6 +193,12 @@ class ProcessTree:
         return sent
 
 
+def may_live(trees: Iterable[ProcessTree]) -> set[ProcessTree]:
+    """Return those of ``trees`` of which anything may live. One look serves them all, so many cost little more."""
+    table = _table()
+    return {tree for tree in trees if tree.may_live(table)}
+
+
 async def wait_until_gone(tree: ProcessTree, seconds: float) -> bool:
     """Wait until no member of ``tree`` lives, at most ``seconds``; tell whether that was reached."""
     clock = asyncio.get_running_loop().time
@@ -203,7 +218,7 @@ class _Group(Protocol):
     spawn_options: dict[str, Any]
 
     def attach(self, pid: int, leader: Process | None) -> None: ...
-    def pids(self) -> Set[int]: ...
+    def pids(self, table: Any = None) -> Set[int]: ...
     def alive(self) -> bool: ...
     def terminate(self, members: Set[Process], first: bool) -> bool: ...
     def kill(self, members: Set[Process], first: bool) -> bool: ...
@@ -219,3 +234,15 @@ def _group(token: str) -> _Group:
         from acp_host.transports._session import SessionGroup
 
         return SessionGroup(MARK, token)
+
+
+def _table() -> Any:
+    """Return what all groups can look into, if there is such a thing."""
+    if sys.platform == "win32":
+        return None
+    else:
+        from acp_host.transports._session import ProcessTable
+
+        with contextlib.suppress(OSError):  # no file can be opened any more: each finds out for itself
+            return ProcessTable()
+        return None

@@ -538,6 +538,30 @@ async def test_kill_all_ends_what_runs_and_keeps_the_rest(service: TerminalServi
     await service.kill_all("unknown")
 
 
+async def test_many_that_have_ended_are_looked_after_at_once(
+    service: TerminalService, monkeypatch: pytest.MonkeyPatch, fifo: Path
+) -> None:
+    """A look reads all processes of the system; one for each forgotten terminal stopped the event loop for seconds."""
+    leaving = await create(service, shell(f"sleep 60 & echo $! > {fifo}"))
+    [pid] = await written_to(fifo)
+    ended = [leaving, *[await create(service, request("true")) for _ in range(20)]]
+    for terminal in ended:
+        await exit_of(service, terminal)
+    looks, pids = [], psutil.pids
+
+    def look() -> list[int]:
+        looks.append(None)
+        return pids()
+
+    monkeypatch.setattr(psutil, "pids", look)
+    await service.kill_all(SESSION)
+    assert not lives(pid)
+    assert len(looks) < 20
+    looks.clear()
+    await service.close_session(SESSION)
+    assert len(looks) < 20
+
+
 async def test_the_number_of_terminals_is_bounded(service: TerminalService, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminals, "MAX_TERMINALS", 2)
     running = await create(service, request("sleep", "60"))
