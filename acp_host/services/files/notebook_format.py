@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from acp_host.errors import InvalidInput
-from acp_host.services.files.merging import Merge, merge_texts
+from acp_host.services.files.merging import Merge, MergeUnavailable, merge_texts
 
 __all__ = ["NotebookFormat"]
 
@@ -110,7 +110,10 @@ class NotebookFormat:
 
     def merge(self, base: str, current: str, proposed: str, /) -> Merge:
         """As :meth:`DocumentFormat.merge`: cell by cell, and within a cell line by line."""
-        notebooks = [self.read(text) for text in (base, current, self.adopt(current, proposed))]
+        try:
+            notebooks = [self.read(text) for text in (base, current, self.adopt(current, proposed))]
+        except ValueError:
+            raise MergeUnavailable("one of the versions is no valid notebook") from None
         merge = _NotebookMerge(*(notebook["cells"] for notebook in notebooks))
         cells = merge.cells()
         metadata = merge.one_of(*(notebook["metadata"] for notebook in notebooks))

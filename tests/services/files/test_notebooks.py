@@ -251,6 +251,23 @@ async def test_two_changes_are_merged_by_cells(tmp_path: Path, jupyter: Jupyter)
     ]
 
 
+@pytest.mark.parametrize("disk", [None, "no notebook"])
+async def test_without_a_valid_version_to_start_from_there_is_no_merge(
+    tmp_path: Path, jupyter: Jupyter, disk: str | None
+) -> None:
+    """The agent reads the disk by itself, where there is no notebook yet, and the user's has never been saved."""
+    conflicts: list[WriteConflict] = []
+    agent = Agent(FileService(buffers=NotebookBuffers(jupyter), conflict=conflicts.append), tmp_path)
+    jupyter.saved = None
+    if disk is not None:
+        (tmp_path / "open.ipynb").write_text(disk)
+    with pytest.raises(InvalidParams, match="has unsaved changes"):
+        await write(agent, notebook(prose("a")))
+    [conflict] = conflicts
+    assert (conflict.merge, conflict.merge_problem) == (None, "one of the versions is no valid notebook")
+    assert jupyter.changes == []
+
+
 @pytest.mark.parametrize("content", [{}, notebook(prose("a"), prose("a")), {**notebook(), "nbformat": 3}, {"cells": 3}])
 async def test_a_notebook_that_is_not_valid_is_the_applications_fault(tmp_path: Path, content: dict[str, Any]) -> None:
     agent = Agent(FileService(buffers=NotebookBuffers(Jupyter(content))), tmp_path)
