@@ -26,6 +26,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from types import ModuleType
 
 from acp_host.errors import InvalidInput, InvalidParams
 from acp_host.services._place import Place
@@ -269,13 +270,12 @@ class PortableRoots(Roots):
 
     def _resolve(self, path: str) -> str:
         # A share of another host is refused by its name: resolving it would already contact that host.
-        drives = {os.path.normcase(os.path.splitdrive(root)[0]) for root in (*self.given, *self.real)}
-        if os.path.normcase(os.path.splitdrive(path)[0]) not in drives:
+        if not is_on_drive_of(path, (*self.given, *self.real)):
             raise _outside(path)
         if os.name == "nt" and is_special_on_windows(path):
             raise InvalidParams(f"{path} does not name an ordinary file", data={"path": path})
         real = os.path.realpath(path)
-        if not any(_is_inside(real, root) for root in self.real):
+        if not any(is_inside(real, root) for root in self.real):
             raise _outside(path)
         return real
 
@@ -293,9 +293,19 @@ def is_special_on_windows(path: str) -> bool:
     return False
 
 
-def _is_inside(real: str, root: str) -> bool:
-    real, root = os.path.normcase(real), os.path.normcase(root)
-    return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
+def is_on_drive_of(path: str, roots: Sequence[str], flavour: ModuleType = os.path) -> bool:
+    """Whether a path is on the same drive, or the same share of another host, as one of some roots."""
+
+    def drive(name: str) -> str:
+        return str(flavour.normcase(flavour.splitdrive(name)[0]))
+
+    return drive(path) in map(drive, roots)
+
+
+def is_inside(real: str, root: str, flavour: ModuleType = os.path) -> bool:
+    """Whether a real path is a root or below it, in spellings that mean the same to the system."""
+    real, root = flavour.normcase(real), flavour.normcase(root)
+    return real == root or real.startswith(root.rstrip(flavour.sep) + flavour.sep)
 
 
 def _components(path: str) -> list[str]:

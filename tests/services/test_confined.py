@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ntpath
 import os
 import threading
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ from acp_host.services._confined import (
     PortableRoots,
     Roots,
     confine,
+    is_inside,
+    is_on_drive_of,
     is_special_on_windows,
 )
 from acp_host.services._place import ChangedMeanwhile, SpecialFileError
@@ -396,3 +399,39 @@ def test_names_that_windows_reads_in_its_own_way_are_special(path: str) -> None:
 @pytest.mark.parametrize("path", [r"C:\work\file.txt", r"C:\work\..\work\.env", "C:/work/console.py", r"C:\a b\nulls"])
 def test_ordinary_windows_names_are_not_special(path: str) -> None:
     assert not is_special_on_windows(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "root", "same"),
+    [
+        (r"C:\work\file", r"c:\work", True),
+        (r"C:/work/file", r"C:\work", True),
+        (r"D:\work\file", r"C:\work", False),
+        (r"\\server\share\file", r"C:\work", False),
+        (r"//server/share/file", r"C:\work", False),
+        (r"\\localhost\C$\work\file", r"C:\work", False),
+        (r"\\?\C:\work\file", r"C:\work", False),
+        (r"\\?\UNC\server\share\work\file", r"C:\work", False),
+        (r"\\.\C:\work\file", r"C:\work", False),
+        (r"//SERVER/Share/work/file", r"\\server\share\work", True),
+        (r"\\server\other\work\file", r"\\server\share\work", False),
+        (r"\work\file", r"C:\work", False),
+    ],
+)
+def test_shares_and_other_drives_are_known_by_their_names_on_windows(path: str, root: str, same: bool) -> None:
+    assert is_on_drive_of(path, [root], ntpath) == same
+
+
+@pytest.mark.parametrize(
+    ("real", "inside"),
+    [
+        (r"C:\work\file", True),
+        (r"c:\WORK\File", True),
+        (r"C:\work", True),
+        (r"C:\workshop\file", False),
+        (r"C:\file", False),
+        (r"D:\work\file", False),
+    ],
+)
+def test_case_does_not_count_on_windows(real: str, inside: bool) -> None:
+    assert is_inside(real, r"C:\Work", ntpath) == inside
