@@ -359,6 +359,7 @@ class AgentMethods(KeptSessions):
         """Close a session that is about to be opened again: some agents else keep a process for each time (R28)."""
         if session.current_turn is not None or not self.agreement.supports("session/close"):
             return
+        self._end_commands(session.id)
         try:
             await self._driver.call("session/close", CloseSessionRequest(session.id))
         except RequestFailed as error:

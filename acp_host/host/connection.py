@@ -183,7 +183,7 @@ class HostConnection(AgentMethods):
             memory=self._options.memory,
             cancel_timeouts=self._options.cancel_timeouts,
             authentication=self.authentication,
-            after_cancel=self._after_cancel,
+            after_cancel=self._end_commands,
             gone=self._session_gone,
             close_session=self.close_session,
         )
@@ -458,7 +458,7 @@ class HostConnection(AgentMethods):
     async def _notify_of_mcp(self, notification: MessageMcpNotification) -> None:
         await self.notify("mcp/message", notification, force=True)  # the agent that asked takes it
 
-    def _after_cancel(self, session_id: str) -> None:
+    def _end_commands(self, session_id: str) -> None:
         if self._tasks.is_open:
             self._tasks.start(self._services.turn_cancelled(session_id))
 

@@ -163,6 +163,8 @@ class KeptSessions(AccountMethods):
 
     async def _finish_session(self, method: str, request: Any, session_id: str, result: type[_T], force: bool) -> _T:
         """Close or delete a session; if the agent does not know it, that is what was wanted."""
+        if force or self.agreement.supports(method):
+            self._end_commands(session_id)  # an agent may wait for them before it answers
         try:
             response = await self._call(method, request, result, force)
         except RequestFailed as error:
@@ -178,6 +180,10 @@ class KeptSessions(AccountMethods):
     def _report_list(self, what: str) -> None:
         text = f"the agent's list of sessions {what}"
         self.diagnostics.add(Diagnostic(DiagnosticKind.UNEXPECTED, text, method="session/list"))
+
+    @abstractmethod
+    def _end_commands(self, session_id: str) -> None:
+        """Begin to end what runs for a session in the host's terminals."""
 
     @abstractmethod
     async def _forget_session(self, session_id: str) -> None:

@@ -93,7 +93,8 @@ async def test_r110_the_cut_at_the_limit_is_between_characters() -> None:
 
 
 @pytest.mark.parametrize("pty", [False, True])
-async def test_r111_a_command_that_outlives_its_session(pty: bool) -> None:
+@pytest.mark.parametrize("waits", [False, True])
+async def test_r111_a_command_that_outlives_its_session(pty: bool, waits: bool) -> None:
     """A pending wait must not keep the process, nor the process the wait."""
     pids: list[int] = []
 
@@ -103,9 +104,12 @@ async def test_r111_a_command_that_outlives_its_session(pty: bool) -> None:
         waiting = [agent.request("terminal/wait_for_exit", terminal) for _ in range(3)]
         pids.append(int(await first_output(agent, terminal)))
         agent.reply({"stopReason": "end_turn"}, to=prompt)
-        await agent.expect("session/close")
-        agent.reply({})
+        close = await agent.expect("session/close")
+        if not waits:
+            agent.reply({}, to=close)
         answers = [(await agent.response(request))["result"] for request in waiting]
+        if waits:
+            agent.reply({}, to=close)
         assert [answer["signal"] for answer in answers] == ["SIGKILL"] * 3
 
     async with open_session(agent, terminals=TerminalService(pty=pty)) as (host, session):
