@@ -22,7 +22,7 @@ import acp_host
 from acp_host import sandbox
 from acp_host.errors import InvalidInput, NotSupported, StartFailed
 from acp_host.sandbox import PRIVATE, Bubblewrap, SandboxExec, sandbox_here
-from acp_host.testing import ReferenceAgent
+from acp_host.testing import ReferenceAgent, ScriptedAgent
 from acp_host.transports import Launch, Launcher, memory_pair
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no sandbox on Windows")
@@ -398,3 +398,69 @@ async def test_the_words_of_a_sandbox_that_cannot_be_made_are_in_the_error(home:
     (home / "project").rename(home / "gone")
     with pytest.raises(StartFailed, match=r"bwrap|bubblewrap"):
         await converse(launcher, home)
+
+
+# Commands of terminal/*
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("line", [False, True], ids=["program", "command line"])
+@pytest.mark.parametrize("pty", [False, True], ids=["pipe", "pty"])
+async def test_a_command_in_a_sandbox(
+    home: Path, monkeypatch: pytest.MonkeyPatch, kind: str, line: bool, pty: bool
+) -> None:
+    monkeypatch.setattr(sandbox, "_SCRATCH", ("/var/tmp", "/run"))  # the home of this test is in /tmp
+    launched: list[Launch] = []
+
+    def launcher(launch: Launch) -> Launch:
+        launched.append(launch)
+        return Bubblewrap(writable=["project"])(launch) if kind == "bubblewrap" else launch
+
+    words = f"echo inside > made; echo outside > {home}/made; cat {home}/.netrc; exit 7"
+    asked = {"command": words} if line else {"command": "sh", "args": ["-c", words]}
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake()
+        await agent.open_session()
+        created = await agent.call("terminal/create", {"sessionId": "session-1", **asked})
+        terminal = {"sessionId": "session-1", **created["result"]}
+        assert (await agent.call("terminal/wait_for_exit", terminal))["result"]["exitCode"] == 7
+        output = (await agent.call("terminal/output", terminal))["result"]["output"]
+        assert ("password" in output) == (kind == "no sandbox")
+
+    agent = ScriptedAgent(script)
+    terminals = acp_host.TerminalService(launcher=launcher, pty=pty)
+    async with acp_host.connect(agent.transport(), terminals=terminals) as host:
+        session = await host.new_session(home / "project")
+        await agent.finished()
+        [terminal] = terminals.terminals(session.id)
+        assert words in terminal.command_line, "what the agent wants is shown, not what it is wrapped in"
+    assert len(launched) == 1
+    assert (home / "made").exists() == (kind == "no sandbox")
+    assert (home / "project/made").read_text() == "inside\n"
+
+
+async def test_where_the_launcher_of_commands_fails_none_is_run(home: Path) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake()
+        await agent.open_session()
+        answer = await agent.call("terminal/create", {"sessionId": "session-1", "command": "true"})
+        assert answer["error"]["code"] == -32602
+        assert "no-such-bwrap" in answer["error"]["message"]
+
+    agent = ScriptedAgent(script)
+    terminals = acp_host.TerminalService(launcher=Bubblewrap(writable=[], program="no-such-bwrap"))
+    async with acp_host.connect(agent.transport(), terminals=terminals) as host:
+        await host.new_session(home / "project")
+        await agent.finished()
+
+
+def test_commands_are_run_by_one_or_the_other() -> None:
+    class Runner:
+        async def start(self, command: object, events: object) -> None:
+            raise AssertionError("never called")
+
+    with pytest.raises(InvalidInput, match="launcher"):
+        acp_host.TerminalService(launcher=lambda launch: launch, runner=Runner())  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="launcher"):
+        acp_host.TerminalService(launcher="bwrap")  # type: ignore[arg-type]

@@ -16,9 +16,11 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, cast
 
+from attrs import evolve
+
 from acp_host.errors import StartFailed
 from acp_host.services.terminal_runner import RunningCommand, TerminalCommand, TerminalEvents, TerminalSize
-from acp_host.transports._launch import Launch
+from acp_host.transports._launch import Launch, Launcher, relaunched
 from acp_host.transports.process_tree import ProcessTree, may_live, wait_until_gone
 
 if TYPE_CHECKING:
@@ -35,9 +37,14 @@ _PATIENCE = 5.0
 
 
 class ProcessRunner:
-    """Launches each command as a process in a group of its own."""
+    """Launches each command as a process in a group of its own.
 
-    def __init__(self) -> None:
+    Args:
+        launcher: may change how, e.g. put it into a sandbox.
+    """
+
+    def __init__(self, launcher: Launcher | None = None) -> None:
+        self._launcher = launcher
         self._remains = _Remains()
 
     async def start(self, command: TerminalCommand, events: TerminalEvents) -> RunningCommand:
@@ -46,6 +53,8 @@ class ProcessRunner:
         Raises:
             StartFailed: it cannot be launched; says why.
         """
+        if self._launcher is not None:
+            command = await asyncio.to_thread(_launched, command, self._launcher)
         launch = Launch(command.argv, command.cwd, command.env, inherit_env=False)
         process = _Process(events, self._remains)
         try:
@@ -53,6 +62,15 @@ class ProcessRunner:
         except (OSError, ValueError, NotImplementedError, StartFailed) as error:
             raise launch.explain(error, command.env) from error
         return process
+
+
+def _launched(command: TerminalCommand, launcher: Launcher) -> TerminalCommand:
+    """Return what a launcher makes of a command; a command line becomes the argument of the shell that reads it."""
+    if command.via_shell and sys.platform == "win32":
+        raise StartFailed(f"a whole command line cannot be given to a launcher on Windows: {command.argv[0]}")
+    argv = ("/bin/sh", "-c", *command.argv) if command.via_shell else command.argv
+    launch = relaunched(Launch(argv, command.cwd, command.env, inherit_env=False), launcher)
+    return evolve(command, argv=launch.argv, via_shell=False, cwd=launch.cwd or command.cwd, env=launch.environment())
 
 
 class _Remains:

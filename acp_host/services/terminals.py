@@ -45,6 +45,7 @@ from acp_host.services._terminal_process import TerminalListener, TerminalProces
 from acp_host.services.terminal_environment import EnvironmentPolicy
 from acp_host.services.terminal_runner import TerminalCommand, TerminalRunner, TerminalSize
 from acp_host.state.observable import Subscription
+from acp_host.transports._launch import Launcher
 from acp_host.wire._model import UNSET
 from acp_host.wire.ids import SessionId, TerminalId
 from acp_host.wire.terminals import (
@@ -101,6 +102,7 @@ class TerminalService:
             behave as at a user's terminal (colours, progress bars, line ends of ``\\r\\n``) and take input by
             :meth:`TerminalProcess.write`.
         runner: runs the commands in place of this program, e.g. in the terminal of an editor.
+        launcher: may change how this program runs them, e.g. in a sandbox, see :mod:`acp_host.sandbox`.
 
     Raises:
         InvalidInput: an argument is wrong, or ``pty`` is asked of Windows without a ``runner`` that has one.
@@ -113,6 +115,7 @@ class TerminalService:
         environment: EnvironmentPolicy | Mapping[str, str] | None = None,
         pty: bool | TerminalSize = False,
         runner: TerminalRunner | None = None,
+        launcher: Launcher | None = None,
     ) -> None:
         if not isinstance(max_output, int) or isinstance(max_output, bool) or max_output < 0:
             raise InvalidInput(f"max_output is a number of bytes, not {max_output!r}")
@@ -127,7 +130,11 @@ class TerminalService:
         self._max_output = max_output
         self._environment = _policy(environment)
         self._size = TerminalSize() if pty is True else pty or None
-        self._runner: TerminalRunner = runner or ProcessRunner()
+        if launcher is not None and (runner is not None or not callable(launcher)):
+            raise InvalidInput(
+                "launcher is a function that says how this program runs commands; it goes without runner"
+            )
+        self._runner: TerminalRunner = runner or ProcessRunner(launcher)
         self._sessions: dict[SessionId, _Session] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
