@@ -62,7 +62,9 @@ class AccountMethods(ABC):
 
     async def auth_status(self, *, force: bool = False) -> AuthStatusResponse:
         """Ask whether somebody is logged in (``auth/status``). Unstable."""
-        return await self._call("auth/status", AuthStatusRequest(), AuthStatusResponse, force)
+        response = await self._call("auth/status", AuthStatusRequest(), AuthStatusResponse, force)
+        self.authentication.told(response)
+        return response
 
     # --- providers and MCP ------------------------------------------------------------------------------------------
 

@@ -190,17 +190,10 @@ class Authentication(LoginStatus):
             NotSupported: the agent does not offer it.
         """
         answer: AuthStatusResponse = await self._link.call("auth/status", AuthStatusRequest())
-        self._told(answer)
+        self.told(answer)
         return answer
 
     # --- for the connection -----------------------------------------------------------------------------------------
-
-    def notified(self, method: str, params: Any) -> None:
-        """Take one of the notifications that tell who is logged in."""
-        if method == "auth/status_update":
-            self._told(params)
-        else:
-            self._told_its_own_way(params)
 
     async def logged_in(self, method: str, operation: Callable[[], Awaitable[_T]]) -> _T:
         """Do something that the agent may refuse because nobody is logged in; after a login, once more.

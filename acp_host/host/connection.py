@@ -7,17 +7,16 @@ and services are in modules of their own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from attrs import field, frozen
 
-from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt, throttled
+from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import (
     AcpError,
     ConnectionClosed,
     ConnectionLost,
-    InvalidInput,
     InvalidState,
     OutcomeUnknown,
 )
@@ -28,7 +27,7 @@ from acp_host.host.change_check import ChangeCheck, ChangeCheckSettings
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, RequestHandler
-from acp_host.host.login_status import STATUS_NOTIFICATIONS
+from acp_host.host.incoming_notifications import IncomingNotifications, NotificationHandler
 from acp_host.host.notices import NoticeRouter
 from acp_host.host.permission_gate import PermissionGate
 from acp_host.host.reminders import ReminderSettings
@@ -60,8 +59,6 @@ _LAST_STEPS = 5.0
 """Seconds that handlers may take to end once they have been cancelled."""
 _LAST_ANSWERS = 5.0
 """Seconds that calls in flight may take before the agent is started anew."""
-
-NotificationHandler = Callable[[Any], None]
 
 
 @frozen(kw_only=True)
@@ -129,8 +126,7 @@ class HostConnection(AgentMethods):
         self._sessions = SessionTable(
             self.diagnostics.add, lambda session_id, notice: self._notices.receive(session_id, notice, None)
         )
-        self._notification_handlers: dict[str, NotificationHandler] = {}
-        self._report_notification = throttled(self.diagnostics.add)
+        self._notifications = IncomingNotifications(self.diagnostics.add)
         self._ended = asyncio.Event()
         self._end_error: AcpError | None = None
         self._closing: asyncio.Task[None] | None = None
@@ -157,6 +153,9 @@ class HostConnection(AgentMethods):
             services, gate, self._sessions, self._reads_missing_as_empty, self.diagnostics.add
         )
         self._service_handlers.register(self._incoming)
+        self._notifications.take("elicitation/complete", self._service_handlers.elicitation_completed)
+        self._notifications.take("auth/status_update", self.authentication.told)
+        self._notifications.take("_auth/status_update", self.authentication.told_its_own_way)
         self._mcp = McpServers(self._tasks.start, self._notify_of_mcp, self.diagnostics.add)
         self._incoming.serve("mcp/message", self._mcp.message)
 
@@ -294,9 +293,7 @@ class HostConnection(AgentMethods):
         Raises:
             InvalidInput: for ``session/update``; use :meth:`Session.on_update`.
         """
-        if method == "session/update":
-            raise InvalidInput("session/update goes to its session; use Session.on_update")
-        self._notification_handlers[method] = handler
+        self._notifications.serve(method, handler)
 
     def register_rung(self, rung: WireRung) -> None:
         """Add a way to deliver reminders, for policies to name; one of the same name is replaced.
@@ -405,7 +402,7 @@ class HostConnection(AgentMethods):
             case RequestReceived():
                 self._incoming.receive(event)
             case NotificationReceived():
-                self._receive_notification(event)
+                self._notifications.receive(event)
             case CancelRequested(request_id):
                 self._incoming.withdraw(request_id)
             case Diagnostic():
@@ -419,32 +416,6 @@ class HostConnection(AgentMethods):
             return self.agreement.agent_name
         except InvalidState:  # it speaks before it has answered initialize
             return "agent"
-
-    def _receive_notification(self, event: NotificationReceived) -> None:
-        taken = self._take(event)
-        handler = self._notification_handlers.get(event.method)
-        if handler is None and taken:
-            return
-        if handler is None:
-            text = f"the agent sent {event.method}, which nobody here listens to"
-            self._report_notification(
-                Diagnostic(DiagnosticKind.UNKNOWN_METHOD, text, method=event.method, data=excerpt(event.line))
-            )
-            return
-        try:
-            handler(event.params)
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:
-            text = f"the handler of {event.method} failed: {type(error).__name__}: {error}"
-            self._report_notification(Diagnostic(DiagnosticKind.HANDLER_FAILED, text, method=event.method))
-
-    def _take(self, event: NotificationReceived) -> bool:
-        """Tell whether a notification is one that this library does something with."""
-        if event.method in STATUS_NOTIFICATIONS:
-            self.authentication.notified(event.method, event.params)
-            return True
-        return event.method == "elicitation/complete" and self._service_handlers.elicitation_completed(event.params)
 
     def _end(self, error: AcpError | None) -> None:
         self._end_error = None if isinstance(error, ConnectionClosed) else error

@@ -17,10 +17,7 @@ from acp_host.state.clock import Scheduler
 from acp_host.state.observable import Observable
 from acp_host.wire.auth import AuthAccount, AuthState, AuthStatusResponse, AuthStatusUpdateNotification
 
-__all__ = ["STATUS_NOTIFICATIONS", "AuthenticationSnapshot", "LoginStatus"]
-
-STATUS_NOTIFICATIONS = frozenset({"auth/status_update", "_auth/status_update"})
-"""The notifications that tell it."""
+__all__ = ["AuthenticationSnapshot", "LoginStatus"]
 
 _CREDENTIALS = frozenset({"api_key", "gateway", "oauth", "subscription"})
 """Words of the agents' own notification for credentials that they hold; any other is taken for unknown."""
@@ -64,15 +61,19 @@ class LoginStatus(Observable[AuthenticationSnapshot]):
         for section in changed:
             self.note(section)
 
-    def _told(self, told: AuthStatusResponse | AuthStatusUpdateNotification) -> None:
-        """Take what the agent says by the protocol."""
+    def told(self, told: AuthStatusResponse | AuthStatusUpdateNotification) -> bool:
+        """Take what the agent says by the protocol; return that somebody listens."""
         self._learn(state=told.state, accounts=told.accounts or ())
+        return True
 
-    def _told_its_own_way(self, params: Any) -> None:
-        """Take what an agent says by ``_auth/status_update``: a kind of credential, and words to show."""
+    def told_its_own_way(self, params: Any) -> bool:
+        """Take what an agent says by ``_auth/status_update``: a kind of credential, and words to show.
+
+        What cannot be read changes nothing; somebody listens all the same.
+        """
         said = params.get("authStatus") if isinstance(params, Mapping) else None
         if not isinstance(said, Mapping):
-            return
+            return True
         kind, label = said.get("kind"), said.get("label")
         holds = isinstance(kind, str) and kind in _CREDENTIALS
         account = AuthAccount(redact_text(label), active=True) if holds and isinstance(label, str) and label else None
@@ -81,3 +82,4 @@ class LoginStatus(Observable[AuthenticationSnapshot]):
             accounts=(account,) if account else (),
             details=redact(said),
         )
+        return True

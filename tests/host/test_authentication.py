@@ -648,3 +648,18 @@ async def test_a_prompt_is_not_repeated_twice() -> None:
             await session.prompt("one")
         await session.prompt("two")
     assert len(handler.asked) == 1
+
+
+async def test_secret_variables_of_the_connection_are_hidden() -> None:
+    def make(env: Mapping[str, str]) -> ScriptedAgent:
+        async def script(agent: ScriptedAgent) -> None:
+            await agent.handshake()
+            agent.send_raw(f"my token is {env['API_TOKEN']}, in {env['PLACE']}\n".encode())
+            await agent.stall()
+
+        return ScriptedAgent(script)
+
+    async with acp_host.connect(Process(make, {"API_TOKEN": SECRET, "PLACE": "the-kitchen"})) as host:
+        await until(lambda: list(host.diagnostics))
+        assert "staple" not in notes(host)
+        assert "the-kitchen" in notes(host)
