@@ -81,7 +81,8 @@ def _differences(old: list[str], new: list[str]) -> Iterator[tuple[int, int, lis
     if (old_end - head) * (new_end - head) > _MAX_COMPARED:
         yield head, old_end, new[head:new_end]
         return
-    matcher = SequenceMatcher(None, old[head:old_end], new[head:new_end], autojunk=False)
+    # Lines that are everywhere, as closing brackets are, are no place to start from for it; they would cost seconds.
+    matcher = SequenceMatcher(None, old[head:old_end], new[head:new_end])
     for kind, begin, end, new_begin, new_stop in matcher.get_opcodes():
         if kind != "equal":
             yield head + begin, head + end, new[head + new_begin : head + new_stop]
