@@ -13,7 +13,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
-__all__ = ["command_line", "needs_shell", "paths_in", "pieces_of", "program_of"]
+__all__ = ["command_line", "needs_shell", "paths_in", "pieces_of", "program_of", "words_in"]
 
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 _SHELL_DIRECTORIES = frozenset({"", "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
@@ -66,13 +66,24 @@ def pieces_of(line: str) -> tuple[str, ...]:
 
 def paths_in(line: str) -> tuple[str, ...]:
     """Return the words of a line that are absolute paths, or lead out of the working directory."""
-    found = []
+    return tuple(
+        word
+        for word in words_in(line)
+        if os.path.isabs(word) or word.startswith("~") or ".." in re.split(r"[/\\]", word)
+    )
+
+
+def words_in(line: str) -> tuple[str, ...]:
+    """Return the words of a line, and what stands in them behind ``=`` or a redirection, each once.
+
+    Like :func:`pieces_of` it is a net for rules that reject: any of these may be the name of a file.
+    """
+    found: dict[str, None] = {}
     for word in _words(line) or line.split():
-        word = word.lstrip("<>&|0123456789")
-        for part in (word, word.partition("=")[2]):
-            if os.path.isabs(part) or part.startswith("~") or ".." in re.split(r"[/\\]", part):
-                found.append(part)
-    return tuple(dict.fromkeys(found))
+        for part in (word, word.lstrip("<>&|0123456789"), word.partition("=")[2]):
+            found[part.strip(";&|<>(){}`$")] = None
+    found.pop("", None)
+    return tuple(found)
 
 
 def _words(line: str) -> list[str]:

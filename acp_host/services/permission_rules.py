@@ -7,8 +7,8 @@ since a mistake must never allow anything:
 condition      in a rule that allows                       in a rule that rejects or asks
 =============  ==========================================  ===================================================
 ``paths``      every path that is named matches, where     some path matches, as it is named or where it
-               it really is, and at least one is named;    really is, whatever the case of its letters
-               nothing that runs a command
+               it really is, and at least one is named;    really is, or a word of the command, whatever the
+               nothing that runs a command                 case of its letters
 ``commands``   the whole line matches, it needs no shell   the line matches, or a part of it that may be a
 ``programs``   (unless ``shell``), and sets no variables   command of its own; where none is named, the title
                (but those of ``env``)                      of what says that it executes something counts
@@ -208,7 +208,8 @@ class PermissionRule:
             return None
         matches: Callable[[str], bool] = _matcher(self.paths, subject.cwd, self.decision.allows)
         if not self.decision.allows:
-            caught = not subject.readable or any(map(matches, (*subject.paths, *subject.named_paths)))
+            named = (*subject.paths, *subject.named_paths, *subject.mentioned)
+            caught = not subject.readable or any(map(matches, named))
             return None if caught else "is for other paths"
         if not subject.paths:
             return "is for paths, and none is named"

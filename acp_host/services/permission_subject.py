@@ -21,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 
 from attrs import frozen
 
-from acp_host.services.command_line import command_line, paths_in
+from acp_host.services.command_line import command_line, paths_in, words_in
 from acp_host.wire.files import WriteTextFileRequest
 from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.terminals import CreateTerminalRequest
@@ -99,7 +99,21 @@ _TEXT_KEYS = frozenset(
         "replacement",
     ]
 )
-_COMMAND_KEYS = frozenset(["command", "cmd", "commandline", "bashcommand", "shellcommand", "script"])
+_COMMAND_KEYS = frozenset(
+    [
+        "command",
+        "commands",
+        "cmd",
+        "commandline",
+        "bashcommand",
+        "shellcommand",
+        "script",
+        "shell",
+        "argv",
+        "program",
+        "executable",
+    ]
+)
 
 
 @frozen(kw_only=True)
@@ -114,6 +128,7 @@ class PermissionSubject:
         paths: where the paths that it names really are: absolute, normalised, links resolved.
         named_paths: the same paths as they were named below ``cwd``, absolute and normalised, other links as they are.
         command: the command that it names, as one line; ``None`` if it names none.
+        mentioned: words of that command as paths, absolute and normalised: files that it may be about.
         directory: where that command is to start, really; ``None`` if it does not say.
         cwd: where the session's working directory really is.
         env: names of the variables that it sets for the command.
@@ -127,6 +142,7 @@ class PermissionSubject:
     paths: tuple[str, ...] = ()
     named_paths: tuple[str, ...] = ()
     command: str | None = None
+    mentioned: tuple[str, ...] = ()
     directory: str | None = None
     cwd: str
     env: tuple[str, ...] = ()
@@ -215,12 +231,14 @@ def _subject(named: _Named, *, cwd: str, kind: Any, **fields: Any) -> Permission
             paths.append(real_path(_below(path, cwd, real_cwd), real_cwd))
         except (ValueError, OSError):
             readable = False
+    directory = _real_directory(named.directory, cwd, real_cwd)
     return PermissionSubject(
         kind=None if kind is None else str(kind),
         paths=tuple(dict.fromkeys(real for _, real in paths)),
         named_paths=tuple(dict.fromkeys(name for name, _ in paths)),
         command=named.command,
-        directory=_real_directory(named.directory, cwd, real_cwd),
+        mentioned=_mentioned(named.command, directory or real_cwd),
+        directory=directory,
         cwd=real_cwd,
         readable=readable,
         **fields,
@@ -232,6 +250,11 @@ def _real_directory(directory: str | None, cwd: str, real_cwd: str) -> str | Non
         return None if directory is None else real_path(_below(directory, cwd, real_cwd), real_cwd)[1]
     except (ValueError, OSError):
         return None  # its path could not be read, and the subject says so
+
+
+def _mentioned(command: str | None, directory: str) -> tuple[str, ...]:
+    words = () if command is None else words_in(command)[:MAX_PATHS]
+    return tuple(os.path.normpath(os.path.join(directory, os.path.expanduser(word))) for word in words)
 
 
 def _below(path: str, cwd: str, real_cwd: str) -> str:
@@ -263,6 +286,8 @@ class _Named:
         raw = call.raw_input
         if isinstance(raw, Mapping):
             self._take_object(raw, 0)
+        elif isinstance(raw, str) and call.kind == ToolKind.EXECUTE:
+            self.take_command(raw)
         elif isinstance(raw, str | list | tuple):
             self._take_value("", raw, 0)
 
@@ -294,8 +319,12 @@ class _Named:
 
     def _take_command_of(self, members: Mapping[str, Any], value: Any) -> bool:
         if isinstance(value, str):
-            args = members.get("args", ())
-            self.take_command(command_line(value, args if _is_words(args) else ()))
+            args = members.get("args") or members.get("arguments") or ()
+            if isinstance(args, str):
+                self.take_command(f"{value} {args}")
+            else:
+                self.readable = self.readable and _is_words(args)
+                self.take_command(command_line(value, args if _is_words(args) else ()))
             return True
         if _is_words(value) and value:
             self.take_command(command_line(value[0], value[1:]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_host.services.command_line import command_line, needs_shell, paths_in, pieces_of, program_of
+from acp_host.services.command_line import command_line, needs_shell, paths_in, pieces_of, program_of, words_in
 
 
 @pytest.mark.parametrize(
@@ -92,3 +92,4 @@ def test_the_paths_of_a_line() -> None:
     line = "cp /etc/passwd ../out --to=/tmp/x ~/y 2>/dev/null plain sub/dir"
     assert paths_in(line) == ("/etc/passwd", "../out", "/tmp/x", "~/y", "/dev/null")
     assert paths_in("cat 'unclosed /etc/shadow") == ("/etc/shadow",)
+    assert words_in("cat <a --b=c; d") == ("cat", "a", "--b=c", "c", "d")

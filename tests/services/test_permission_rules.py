@@ -66,6 +66,7 @@ GIT = {"commands": ("git status*",)}
         (SRC, {"paths": ("/w/src/a", "/etc/passwd")}, False, True),
         (SRC, {"paths": ("/etc/passwd",), "named_paths": ("/w/src/link",)}, False, True),
         (SRC, {"paths": ("/w/SRC/a",)}, False, True),
+        (SRC, {"command": "cat src/a", "mentioned": ("/w/cat", "/w/src/a")}, False, True),
         (SRC, {"paths": ("/w/src/a",), "readable": False}, False, True),
         (SRC, {"paths": ("/w/src/a",), "command": "rm -rf /"}, False, True),
         (SRC, {"paths": ("/w/src/a",), "kind": "execute"}, False, True),

@@ -75,10 +75,25 @@ def test_paths_in_what_a_tool_was_given(cwd: str, raw: Any, paths: list[str]) ->
         ({"command": "a", "script": "b"}, "a\nb"),
         ({"command": []}, None),
         ({"input": {"command": "ls"}}, "ls"),
+        ({"command": "git", "arguments": ["push"]}, "git push"),
+        ({"command": "git", "args": "push --force"}, "git push --force"),
+        ({"commands": ["git status", "rm x"]}, "'git status' 'rm x'"),
+        ({"program": "rm"}, "rm"),
     ],
 )
 def test_the_command_in_what_a_tool_was_given(cwd: str, raw: Any, command: str | None) -> None:
     assert of(cwd, raw_input=raw).command == command
+
+
+def test_a_tool_that_executes_may_be_given_a_plain_line(cwd: str) -> None:
+    assert of(cwd, kind="execute", raw_input="ls -l").command == "ls -l"
+    assert of(cwd, kind="edit", raw_input="ls -l").command is None
+
+
+def test_the_words_of_a_command_may_be_files(cwd: str) -> None:
+    subject = of(cwd, raw_input={"command": "cat <sub/../key --to=out; rm x", "cwd": "work"})
+    assert {f"{cwd}/work/{name}" for name in ("key", "out", "x")} <= set(subject.mentioned)
+    assert subject.paths == (f"{cwd}/work",) or f"{cwd}/work" in subject.paths
 
 
 def test_locations_diffs_and_what_is_known_of_the_call_count_too(cwd: str) -> None:
@@ -102,7 +117,8 @@ def test_what_cannot_be_read_is_said_to_be_so(cwd: str) -> None:
     for _ in range(100):
         deep = [deep]
     unreadable: list[Any] = [{"path": "a\0b"}, {"paths": [str(number) for number in range(MAX_PATHS + 1)]}, {"a": deep}]
-    for raw in [*unreadable, {"path": "x" * 5_000}]:
+    unreadable += [{"path": "x" * 5_000}, {"command": "git", "args": ["push", 1]}, {"command": "x" * 100_000}]
+    for raw in unreadable:
         assert not of(cwd, raw_input=raw).readable
     assert len(of(cwd, raw_input={"paths": ["x"] * 30_000}).paths) == 1
 
