@@ -75,8 +75,11 @@ HOWS = ["stay", "stopped", "background", "group", "session", "daemon", "nameless
 @pytest.mark.parametrize("ending", ["kill", "release", "close"])
 @pytest.mark.parametrize("how", HOWS)
 async def test_r146_no_command_outlives_its_terminal_or_session(clingers: Clingers, how: str, ending: str) -> None:
+    started = asyncio.Event()
+
     async def script(agent: ScriptedAgent) -> None:
         terminal = await clingers.start(agent, how)
+        started.set()
         if ending == "close":
             agent.reply({}, to=await agent.expect("session/close"))
             return
@@ -85,7 +88,7 @@ async def test_r146_no_command_outlives_its_terminal_or_session(clingers: Clinge
 
     async with open_session(script, **served()) as (host, session):
         if ending == "close":
-            await until(clingers.living)
+            await started.wait()
             await host.close_session(session.id)
             assert clingers.living() == []
 
