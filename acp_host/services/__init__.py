@@ -6,6 +6,7 @@ Each service takes and returns the wire types of its methods and raises the
 
 from __future__ import annotations
 
+from acp_host.services.audit import AuditRecord, AuditTrail
 from acp_host.services.elicitation import ElicitationHandler, ElicitationHandlers, answer_elicitation
 from acp_host.services.elicitation_queue import ElicitationQueue, FormQuestion, PageQuestion, PageVisit
 from acp_host.services.files import MAX_FILE_SIZE, FileService
@@ -13,10 +14,14 @@ from acp_host.services.form_answers import FieldError, FormReview, ReviewLine, c
 from acp_host.services.form_reader import read_form
 from acp_host.services.forms import Choice, FieldKind, FieldValue, Form, FormField
 from acp_host.services.page_address import PageAddress, read_address
+from acp_host.services.permission_memory import RememberedDecisions
+from acp_host.services.permission_queue import PendingPermission, PermissionQueue
+from acp_host.services.permission_rules import PermissionRule
 from acp_host.services.permissions import (
     PermissionDecision,
     PermissionHandler,
     PermissionPolicy,
+    Permissions,
     answer_permission,
     validate_outcome,
 )
@@ -35,6 +40,8 @@ __all__ = [
     "MAX_OUTPUT",
     "MAX_TERMINALS",
     "SECRET_NAMES",
+    "AuditRecord",
+    "AuditTrail",
     "Choice",
     "ElicitationHandler",
     "ElicitationHandlers",
@@ -51,9 +58,14 @@ __all__ = [
     "PageAddress",
     "PageQuestion",
     "PageVisit",
+    "PendingPermission",
     "PermissionDecision",
     "PermissionHandler",
     "PermissionPolicy",
+    "PermissionQueue",
+    "PermissionRule",
+    "Permissions",
+    "RememberedDecisions",
     "ReviewLine",
     "RunningCommand",
     "TerminalCommand",

@@ -16,7 +16,6 @@ import os
 import secrets
 import stat
 import threading
-import tomllib
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -243,6 +242,8 @@ class RememberedDecisions:
     def _read(self) -> tuple[RememberedDecision, ...]:
         if self.path is None:
             return ()
+        import tomllib  # a connection without such a file does not need it
+
         try:
             text = _read_own(self.path)
             return tuple(_decision(members) for members in tomllib.loads(text).get("decisions", []))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,39 @@ def test_explaining_and_deciding_agree(policy: PermissionPolicy, kind: str | Non
     about: dict[str, Any] = {"agent": "good", "cwd": "/w", "now": NOW}
     told = policy.explain(request, **about)
     assert policy.decide(request, **about) == outcome_for(told.decision, OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working directory with links in ``src`` that lead out of it, to each other, in a circle, and to it."""
+    root = tmp_path_factory.mktemp("tree").resolve()
+    for name in ("src/a", "other/a"):
+        (root / name).mkdir(parents=True)
+    links = {"src/out": root / "other", "src/up": "..", "src/again": "out", "src/loop": "loop", "other/back": "../src"}
+    for name, target in links.items():
+        (root / name).symlink_to(target)
+    return root
+
+
+_SEGMENTS = st.sampled_from(["src", "other", "a", "out", "up", "again", "loop", "back", "..", ".", "new", "SRC"])
+
+
+@given(st.lists(_SEGMENTS, min_size=1, max_size=7).map("/".join), st.booleans(), st.booleans())
+def test_what_is_allowed_is_where_it_may_be_and_what_is_refused_is_found(
+    tree: Path, path: str, absolute: bool, in_raw_input: bool
+) -> None:
+    """Held against the operating system's own idea of where a path leads."""
+    named = os.path.join(tree, path) if absolute else path
+    where: dict[str, Any] = (
+        {"raw_input": {"path": named}} if in_raw_input else {"locations": (ToolCallLocation(named),)}
+    )
+    request = RequestPermissionRequest("s", ToolCallUpdate("t", kind="edit", **where), OPTIONS)
+    inside = Path(os.path.realpath(os.path.join(tree, path))).is_relative_to(tree / "src")
+    allows = PermissionPolicy(rules=(PermissionRule(decision="allow_once", paths=("src/**",)),))
+    refuses = PermissionPolicy("allow_once", rules=(PermissionRule(decision="reject_once", paths=("src/**",)),))
+    assert allows.explain(request, cwd=tree, now=NOW).decision.allows is inside
+    refused = not refuses.explain(request, cwd=tree, now=NOW).decision.allows
+    assert refused or not inside
 
 
 def test_an_unknown_kind_is_never_taken_for_a_harmless_one() -> None:
