@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from acp_host.reminders.policy import ReminderPolicy
     from acp_host.reminders.receipt import ReminderReceipt
     from acp_host.services.audit import AuditRecord, AuditTrail
+    from acp_host.services.change_verdicts import ChangeReport, ChangeVerdict, JudgedChange
     from acp_host.services.elicitation import ElicitationHandlers
     from acp_host.services.elicitation_queue import ElicitationQueue
     from acp_host.services.files import FileService
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from acp_host.services.terminal_environment import EnvironmentPolicy
     from acp_host.services.terminal_runner import TerminalSize
     from acp_host.services.terminals import TerminalService
+    from acp_host.services.working_copy import FingerprintLimits
     from acp_host.state.deltas import DeltaMaker
     from acp_host.state.entries import (
         BlockPart,
@@ -120,7 +122,9 @@ __all__ = [
     "CancelTimeouts",
     "Change",
     "ChangeKind",
+    "ChangeReport",
     "ChangeSet",
+    "ChangeVerdict",
     "CompactionEntry",
     "ConnectionClosed",
     "ConnectionLost",
@@ -134,6 +138,7 @@ __all__ = [
     "EnvVarLogin",
     "EnvironmentPolicy",
     "FileService",
+    "FingerprintLimits",
     "HostConnection",
     "HostMcpServer",
     "HostPermissionRequest",
@@ -143,6 +148,7 @@ __all__ = [
     "InvalidParams",
     "InvalidRequest",
     "InvalidState",
+    "JudgedChange",
     "LocalError",
     "LoginFailed",
     "LoginRequest",
@@ -248,6 +254,7 @@ _HOMES = {
     "acp_host.reminders.model": ("Reminder",),
     "acp_host.reminders.policy": ("ReminderPolicy",),
     "acp_host.reminders.receipt": ("ReminderReceipt",),
+    "acp_host.services.change_verdicts": ("ChangeReport", "ChangeVerdict", "JudgedChange"),
     "acp_host.services.elicitation": ("ElicitationHandlers",),
     "acp_host.services.elicitation_queue": ("ElicitationQueue",),
     "acp_host.services.files": ("FileService",),
@@ -269,6 +276,7 @@ _HOMES = {
     "acp_host.services.terminal_environment": ("EnvironmentPolicy",),
     "acp_host.services.terminal_runner": ("TerminalSize",),
     "acp_host.services.terminals": ("TerminalService",),
+    "acp_host.services.working_copy": ("FingerprintLimits",),
     "acp_host.state.notice_entries": ("Notice", "NoticesSnapshot", "NoticeState"),
     "acp_host.state.notice_preferences": ("NoticePreferences", "SeverityPreferences"),
     "acp_host.state.notices": ("NoticeCenter",),

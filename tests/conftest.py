@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.sandboxes import WORKS
+
 NO_SKIP = os.environ.get("ACP_HOST_NO_SKIP") == "1"
 """Whether a skipped test fails: in CI everything that tests need is there, so a skip would only hide a fault."""
 
@@ -53,4 +55,5 @@ def node_modules() -> Path:
 
 
 def pytest_report_header() -> list[str]:
-    return ["skips: forbidden (ACP_HOST_NO_SKIP=1)" if NO_SKIP else "skips: allowed"]
+    works = "it works" if WORKS else "!!! IT DOES NOT WORK HERE: agents in a sandbox are not tested !!!"
+    return ["skips: forbidden (ACP_HOST_NO_SKIP=1)" if NO_SKIP else "skips: allowed", f"bubblewrap: {works}"]

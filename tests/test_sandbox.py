@@ -24,20 +24,9 @@ from acp_host.errors import InvalidInput, NotSupported, StartFailed
 from acp_host.sandbox import PRIVATE, Bubblewrap, SandboxExec, sandbox_here
 from acp_host.testing import ReferenceAgent, ScriptedAgent
 from acp_host.transports import Launch, Launcher, memory_pair
+from tests.sandboxes import BOTH
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no sandbox on Windows")
-
-
-def bubblewrap_works() -> bool:
-    trial = Bubblewrap(writable=[])(Launch.of(["true"], "/", None, True))
-    try:
-        return subprocess.run(trial.argv, capture_output=True, timeout=20, check=False).returncode == 0
-    except OSError:
-        return False
-
-
-WORKS = bubblewrap_works()
-BOTH = ["no sandbox", *(["bubblewrap"] if WORKS else [])]
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from acp_host.services import terminals
 from acp_host.testing import ScriptedAgent
 from tests.chaos.bad_agents import DONE, open_session, until
 from tests.chaos.test_hostile_agent import refused, served
-from tests.test_sandbox import BOTH
+from tests.sandboxes import BOTH
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs use POSIX signals")
 

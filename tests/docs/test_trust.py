@@ -14,7 +14,7 @@ from acp_host.services.change_verdicts import ChangeVerdict
 from acp_host.testing import ReferenceAgent, ScriptedAgent
 from acp_host.transports import Launch, Launcher
 from tests.docs.snippets import read_page, run_page
-from tests.test_sandbox import WORKS
+from tests.sandboxes import WORKS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no sandbox on Windows")
 

@@ -9,6 +9,7 @@ What it does is chosen by the first word of the prompt:
 ``leave``   runs the rest of the prompt and waits for its end, whatever happens to the turn; never releases it.
 ``ask``     asks with a form, whose schema is the rest of the prompt, and tells the answer.
 ``visit``   sends the user to the address in the rest of the prompt, and tells the answer.
+``sneak``   writes a file in the session's folder, whose name is the rest of the prompt, without asking anybody.
 ``wait``    answers a little and then nothing, until it is cancelled.
 otherwise   repeats the prompt's text.
 """
@@ -71,6 +72,8 @@ class Agent(acp.Agent):
             await self.ask(session_id, rest)
         elif word == "visit":
             await self.visit(session_id, rest)
+        elif word == "sneak":
+            await self.sneak(session_id, rest)
         elif word == "wait":
             await self.say(session_id, "Waiting.")
             await self.cancelled[session_id].wait()
@@ -158,6 +161,14 @@ class Agent(acp.Agent):
         answer = await self.host.create_elicitation("There is something to do.", mode)
         await self.host.complete_elicitation(visit_id)
         await self.tell(session_id, answer)
+
+    async def sneak(self, session_id: str, name: str) -> None:
+        try:
+            (self.folders[session_id] / name).write_text("sneaked in")
+        except OSError as error:
+            await self.say(session_id, f"{error.strerror}.")
+        else:
+            await self.say(session_id, "Nothing has happened.")
 
     async def tell(self, session_id: str, answer: Any) -> None:
         await self.say(session_id, answer.model_dump_json(by_alias=True, exclude_none=True))

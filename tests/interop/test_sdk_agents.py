@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 import acp_host
-from acp_host import UNSET, ChangeSet, PermissionPolicy, PermissionQueue, PermissionRule
+from acp_host import UNSET, ChangeSet, PermissionPolicy, PermissionQueue, PermissionRule, sandbox
+from acp_host.sandbox import Bubblewrap
 from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.plans import Plan
 from acp_host.wire.tool_calls import Diff, ToolCall, ToolCallUpdate
 from acp_host.wire.updates import AgentMessageChunk, AgentThoughtChunk
 from tests.interop.users import Asked, NeverAnswered
+from tests.sandboxes import BOTH
 
 PYTHON_SDK_AGENT = [sys.executable, str(Path(__file__).with_name("python_sdk_agent.py"))]
 
@@ -118,6 +120,33 @@ async def test_python_sdk_under_a_policy(folder: Path) -> None:
         ("terminal/create", "rejected", None),
     ]
     assert not (folder / "made").exists()
+
+
+KEYS = PermissionPolicy(
+    "allow_once", rules=(PermissionRule(name="keys", decision="reject_once", paths=("keys/", "../outside")),)
+)
+
+
+@pytest.mark.parametrize("where", BOTH)
+async def test_python_sdk_that_asks_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    """What it changes is found out; in a sandbox it cannot change what it must not, inside the project and out."""
+    monkeypatch.setattr(sandbox, "_SCRATCH", ("/var/tmp", "/run"))  # the folders of tests are in /tmp
+    (folder / "keys").mkdir()
+    inside = where == "bubblewrap"
+    launcher = Bubblewrap(writable=[folder], read_only=[folder / "keys"]) if inside else None
+    async with acp_host.connect(PYTHON_SDK_AGENT, permissions=KEYS, cwd=folder, launcher=launcher) as host:
+        session = await host.new_session(cwd=folder)
+        results = [await session.prompt(f"sneak {name}") for name in ("notes.txt", "keys/key", "../outside")]
+    said = [result.text for result in results]
+    kinds = [str(result.outcome.kind) for result in results]
+    if inside:
+        assert said == ["Nothing has happened.", "Read-only file system.", "Read-only file system."]
+        assert kinds == ["completed"] * 3
+        assert sorted(path.name for path in folder.parent.iterdir()) == ["project"]
+    else:
+        assert said == ["Nothing has happened."] * 3
+        assert kinds == ["completed", "policy_violated", "completed"], "only the session's folder is looked at"
+        assert [violation.path for violation in results[1].outcome.violations] == [str(folder / "keys" / "key")]
 
 
 async def test_python_sdk_and_a_person_with_a_queue(folder: Path) -> None:
