@@ -14,7 +14,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeAlias, TypeVar
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, AuthRequired, ConnectionClosed, InvalidInput, InvalidState, LoginFailed
@@ -84,6 +84,7 @@ class LoginLink:
         call: sends a request of the agent, by method and parameters.
         agreement: returns what was agreed.
         launch: returns how the agent was launched, or ``None``.
+        as_started: returns what is started for another command of the agent, e.g. one in its sandbox; may block.
         sessions_open: tells whether there are sessions.
         restart: starts the agent anew with further variables.
         running: waits while it is being started anew.
@@ -97,6 +98,7 @@ class LoginLink:
     call: Callable[[str, Any], Awaitable[Any]]
     agreement: Callable[[], Agreement]
     launch: Callable[[], Launch | None]
+    as_started: Callable[[Launch], Launch]
     sessions_open: Callable[[], bool]
     restart: Callable[[Mapping[str, str]], Awaitable[None]]
     running: Callable[[], Awaitable[Any]]
@@ -311,7 +313,7 @@ class Authentication(LoginStatus):
                 await self._link.call("authenticate", AuthenticateRequest(method.id))
             case TerminalLogin():
                 assert self._terminal is not None
-                status = await self._terminal(method)
+                status = await self._terminal(await self._as_started(method))
                 if status != 0:
                     text = f"the login in the terminal ended with status {status}"
                     raise LoginFailed(text, method_id=method.id, exit_status=status)
@@ -320,6 +322,12 @@ class Authentication(LoginStatus):
                 secret = {variable.name for variable in method.variables if variable.secret}
                 self._link.redactor.add(value for name, value in method.values.items() if name in secret)
                 await self._link.restart(method.values)
+
+    async def _as_started(self, login: TerminalLogin) -> TerminalLogin:
+        """Return a login with the command that is really started: what confines the agent confines its login too."""
+        command = Launch.of(login.argv, login.cwd, login.env, inherit_env=False)
+        started = await asyncio.to_thread(self._link.as_started, command)
+        return evolve(login, argv=started.argv, cwd=started.cwd, env=started.environment())
 
     def _chosen(self, choice: LoginMethod | str, values: Mapping[str, str] | None) -> LoginMethod:
         """Return a choice as it is now, with its values."""

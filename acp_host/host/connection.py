@@ -206,6 +206,7 @@ class HostConnection(AgentMethods):
             call=lambda method, params: self._driver.call(method, params),
             agreement=lambda: self.agreement,
             launch=lambda: self._driver.transport.launch,
+            as_started=lambda launch: self._driver.transport.as_started(launch),
             sessions_open=lambda: bool(tuple(self._sessions)),
             restart=self.restart,
             running=self._running.wait,

@@ -53,6 +53,14 @@ class Transport(ABC):
         """The command that is launched, with its surroundings; ``None`` where this end launches nothing."""
         return None
 
+    def as_started(self, launch: Launch) -> Launch:
+        """Return what is started for another command of the agent, e.g. one in the same sandbox; may look at the disk.
+
+        Raises:
+            StartFailed: nothing may be started for it.
+        """
+        return launch
+
     def again(self, env: Mapping[str, str]) -> Transport | None:
         """Return a transport to the same agent that was not started yet; ``None`` where there can be none.
 

@@ -159,7 +159,11 @@ class StdioTransport(Transport):
             on_stderr=self._on_stderr,
             on_diagnostic=self._on_diagnostic,
             records=self._records,
+            launcher=self._launcher,
         )
+
+    def as_started(self, launch: Launch) -> Launch:
+        return launch if self._launcher is None else relaunched(launch, self._launcher)
 
     # Start
 
@@ -188,7 +192,7 @@ class StdioTransport(Transport):
         """Launch the process and take possession of it."""
         launch, process = self._launch, self._process
         if self._launcher is not None:
-            launch = await asyncio.to_thread(relaunched, launch, self._launcher)
+            launch = await asyncio.to_thread(self.as_started, launch)
         if self._records is not None:
             await self._end_leftovers(self._records)
         self._tree = tree = ProcessTree()

@@ -14,7 +14,9 @@ from acp_host import AuthRequired, HostConnection
 from acp_host.errors import ConnectionClosed, InvalidInput, InvalidState, LoginFailed, NotSupported, StartFailed
 from acp_host.host.authentication import LoginRequest
 from acp_host.host.login_methods import AgentLogin, EnvVarLogin, LoginKind, TerminalLogin
+from acp_host.services.login_terminal import run_in_this_terminal
 from acp_host.testing import ReferenceAgent, ScriptedAgent
+from acp_host.transports._launch import Launch
 from tests.host.processes import Process
 from tests.host.scripts import DONE, connected, shown, until
 
@@ -568,6 +570,45 @@ async def test_the_real_program_logs_in_in_this_terminal(tmp_path: Path, capfd: 
     async with acp_host.connect(command, auth_terminal=True, authenticate=Chooses("reference-terminal")) as host:
         assert (await (await host.new_session(tmp_path)).prompt("/say in")).text == "in"
     assert "You are logged in." in capfd.readouterr().out
+
+
+async def test_what_confines_the_agent_confines_its_login_and_its_next_process_too(tmp_path: Path) -> None:
+    started: list[tuple[str, ...]] = []
+
+    def launcher(launch: Launch) -> Launch:
+        started.append(launch.argv)
+        return Launch(("env", *launch.argv), launch.cwd, launch.env, launch.inherit_env)
+
+    async def terminal(login: TerminalLogin) -> int:
+        assert login.argv[0] == "env"
+        return await run_in_this_terminal(login.argv, cwd=login.cwd, env=login.env)
+
+    command = ReferenceAgent.command("--login", "terminal", "--login-file", str(tmp_path / "login"))
+    chooses = Chooses("reference-terminal")
+    async with acp_host.connect(command, launcher=launcher, auth_terminal=terminal, authenticate=chooses) as host:
+        await host.new_session(tmp_path)
+        assert chooses.asked[0].methods[0].argv == (*command, "--log-in")
+    assert started == [tuple(command), (*command, "--log-in"), tuple(command)]
+
+
+async def test_a_login_that_may_not_be_started_is_not(tmp_path: Path) -> None:
+    allowed = [True, False]
+
+    def launcher(launch: Launch) -> Launch:
+        if not allowed.pop(0):
+            raise PermissionError("no sandbox")
+        return launch
+
+    async def terminal(login: TerminalLogin) -> int:
+        raise AssertionError("it must not run")
+
+    command = ReferenceAgent.command("--login", "terminal", "--login-file", str(tmp_path / "login"))
+    async with acp_host.connect(
+        command, launcher=launcher, auth_terminal=terminal, authenticate=Chooses("reference-terminal")
+    ) as host:
+        with pytest.raises(AuthRequired) as refused:
+            await host.new_session(tmp_path)
+        assert isinstance(refused.value.__cause__, StartFailed)
 
 
 # --- who is logged in -----------------------------------------------------------------------------------------------
