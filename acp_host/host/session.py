@@ -34,6 +34,7 @@ from acp_host.state.memory import MemoryPolicy
 from acp_host.state.reminder_entry import ReminderEntry
 from acp_host.state.reminders import RemindersPanel
 from acp_host.state.session_state import SessionState
+from acp_host.translate.harn import translate_harn
 from acp_host.translate.reminders import PendingInjections
 from acp_host.translate.v1 import PLAIN, opened, translate, translate_run
 from acp_host.wire._model import UNSET
@@ -109,7 +110,9 @@ class Session(SessionMethods):
         self.cwd = cwd
         self.opening: Opening | None = None
         self.notices = context.notices.make_center(session_id)
-        self.state = SessionState(session_id, context.scheduler, self._report_observer, context.memory)
+        self.state = SessionState(
+            session_id, context.scheduler, self._report_observer, context.memory, self._report_misfit
+        )
         self._terminals = TerminalFeed(self.state.apply, context.scheduler)
         self._notice_router = context.notices
         self._driver = context.driver
@@ -358,8 +361,8 @@ class Session(SessionMethods):
                 self._turns.note_activity()
 
     def _receive_special(self, update: SessionUpdate) -> None:
-        """Take an update that may be about reminders."""
-        if not self._take_reminders(update):
+        """Take an update that may be about reminders, or one of Harn's."""
+        if not self._take_reminders(update) and not self._take_harn(update):
             self._fold(update)
 
     def _fold(self, update: SessionUpdate) -> None:
@@ -406,6 +409,18 @@ class Session(SessionMethods):
             elif (event := translate(part)) is not None:
                 self.state.apply(event)
         return parts is not None
+
+    def _take_harn(self, update: SessionUpdate) -> bool:
+        """Take what an update says by an extension of Harn; tell whether that is all it says."""
+        report = translate_harn(update)
+        if report is None:
+            return False
+        for problem in report.problems:
+            text = f"a Harn update is malformed: {problem}"
+            self._report(Diagnostic(DiagnosticKind.MALFORMED, text, session_id=self.id, data=update))
+        for event in report.events:
+            self.state.apply(event)
+        return report.is_update
 
     def continue_from(self, earlier: Session) -> None:
         """Take over what outlives a connection from the session's object on an earlier one."""
@@ -525,6 +540,9 @@ class Session(SessionMethods):
 
     def _report_reminder(self, diagnostic: Diagnostic) -> None:
         self._report(evolve(diagnostic, session_id=self.id))
+
+    def _report_misfit(self, problem: str) -> None:
+        self._report(Diagnostic(DiagnosticKind.UNEXPECTED, problem, session_id=self.id))
 
     def _report_observer(self, observer: Callable[..., Any], error: BaseException) -> None:
         text = f"an observer of the session failed: {type(error).__name__}: {error}"

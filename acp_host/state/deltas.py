@@ -16,13 +16,11 @@ from acp_host.state.conversation import SECTION as TRANSCRIPT
 from acp_host.state.entries import Entry, MessagePart, TextPart
 from acp_host.state.json_form import member_to_json, to_json
 from acp_host.state.observable import ChangeSet
+from acp_host.state.operations import Operation, add, escaped, remove, replace
 from acp_host.state.snapshot import SessionSnapshot, TerminalView
 from acp_host.wire._model import wire_name
 
 __all__ = ["DeltaMaker", "Operation"]
-
-Operation = dict[str, Any]
-"""One JSON Patch operation: ``{"op": "add"|"replace"|"remove", "path": …, "value"?: …}``."""
 
 _KEYED_SECTIONS = ("subagents", "terminals")
 """Sections that are JSON objects, patched by key; the others are replaced whole, being small."""
@@ -30,6 +28,8 @@ _LISTED_SECTIONS: Mapping[str, tuple[str, ...]] = {"reminders": ("entries",), "n
 """Panels, with their lists of items that have an ``id``; those are patched by item, the rest of a panel whole."""
 _OPTIONS = "options"
 """The section with options, of which only what changed is sent: their choices may be hundreds."""
+_HARN = "harn"
+"""The section with what a Harn agent tells beside the conversation, of which only what changed is sent."""
 _GROWING = ("parts", "summary")
 """Attributes of entries that mostly grow at their end."""
 _FOLLOWED = 64
@@ -49,6 +49,7 @@ class DeltaMaker:
         self._sent = OrderedDict((entry.position, entry) for entry in snapshot.transcript[-_FOLLOWED:])
         self._items = {section: dict(getattr(snapshot, section)) for section in _KEYED_SECTIONS}
         self._options = snapshot.options.entries
+        self._harn = snapshot.harn
         self._ids = {
             (section, name): [item.id for item in getattr(getattr(snapshot, section), name)]
             for section, names in _LISTED_SECTIONS.items()
@@ -67,9 +68,11 @@ class DeltaMaker:
                 operations += self._panel(section, getattr(snapshot, section), frozenset(changes.keys(section)))
             elif section == _OPTIONS:
                 operations += self._changed_options(snapshot)
+            elif section == _HARN:
+                operations += self._changed_harn(snapshot, changes.keys(section))
             else:
-                operations.append(_replace(f"/{wire_name(section)}", to_json(getattr(snapshot, section))))
-        operations.append(_replace("/version", snapshot.version))
+                operations.append(replace(f"/{wire_name(section)}", to_json(getattr(snapshot, section))))
+        operations.append(replace("/version", snapshot.version))
         return operations
 
     # --- the transcript ---------------------------------------------------------------------------------------------
@@ -81,12 +84,12 @@ class DeltaMaker:
         if first == self._first:
             return []
         if first >= self._end:
-            removals = [_replace("/transcript/entries", [])]
+            removals = [replace("/transcript/entries", [])]
         else:
-            removals = [{"op": "remove", "path": "/transcript/entries/0"} for _ in range(gone)]
+            removals = [remove("/transcript/entries/0") for _ in range(gone)]
         self._first = first
         self._end = max(self._end, first)
-        return [*removals, _replace("/transcript/first", first)]
+        return [*removals, replace("/transcript/first", first)]
 
     def _entries(self, snapshot: SessionSnapshot, changes: ChangeSet) -> list[Operation]:
         operations: list[Operation] = []
@@ -95,7 +98,7 @@ class DeltaMaker:
                 operations += self._changed_entry(position, snapshot)
         end = snapshot.transcript.first + len(snapshot.transcript)
         for position in range(self._end, end):
-            operations.append(_add("/transcript/entries/-", to_json(self._follow(position, snapshot))))
+            operations.append(add("/transcript/entries/-", to_json(self._follow(position, snapshot))))
         self._end = end
         return operations
 
@@ -104,7 +107,7 @@ class DeltaMaker:
         entry = self._follow(position, snapshot)
         path = f"/transcript/entries/{position - self._first}"
         if sent is None or type(sent) is not type(entry):
-            return [_replace(path, to_json(entry))]
+            return [replace(path, to_json(entry))]
         return _differences(sent, entry, path)
 
     def _follow(self, position: int, snapshot: SessionSnapshot) -> Entry:
@@ -122,21 +125,21 @@ class DeltaMaker:
         operations: list[Operation] = []
         sent = self._items[section]
         for key in (str(key) for key in changes.keys(section)):
-            path = f"/{wire_name(section)}/{_escaped(key)}"
+            path = f"/{wire_name(section)}/{escaped(key)}"
             before, after = sent.pop(key, None), items.get(key)
             if after is not None:
                 sent[key] = after
                 grows = isinstance(before, TerminalView)
-                operations += _differences(before, after, path) if grows else [_add(path, to_json(after))]
+                operations += _differences(before, after, path) if grows else [add(path, to_json(after))]
             elif before is not None:
-                operations.append({"op": "remove", "path": path})
+                operations.append(remove(path))
         return operations
 
     def _changed_options(self, snapshot: SessionSnapshot) -> list[Operation]:
         before, self._options = self._options, snapshot.options.entries
         path = f"/{_OPTIONS}/entries"
         if [option.id for option in before] != [option.id for option in self._options]:
-            return [_replace(path, to_json(self._options))]
+            return [replace(path, to_json(self._options))]
         return [
             operation
             for place, (old, new) in enumerate(zip(before, self._options, strict=True))
@@ -144,12 +147,21 @@ class DeltaMaker:
             for operation in _differences(old, new, f"{path}/{place}")
         ]
 
+    def _changed_harn(self, snapshot: SessionSnapshot, keys: tuple[str | int | None, ...]) -> list[Operation]:
+        before, after = self._harn, snapshot.harn
+        self._harn = after
+        if before is None or after is None or None in keys:
+            return [replace(f"/{_HARN}", to_json(after))]
+        from acp_host.state.harn.deltas import harn_operations
+
+        return harn_operations(before, after, [str(key) for key in keys], f"/{_HARN}")
+
     def _panel(self, section: str, panel: Any, changed: frozenset[str | int | None]) -> list[Operation]:
         operations: list[Operation] = []
         for attribute in attrs.fields(type(panel)):
             path, value = f"/{wire_name(section)}/{wire_name(attribute.name)}", getattr(panel, attribute.name)
             if attribute.name not in _LISTED_SECTIONS[section]:
-                operations.append(_replace(path, to_json(value)))
+                operations.append(replace(path, to_json(value)))
                 continue
             ids = [item.id for item in value]
             operations += _listed(path, self._ids[section, attribute.name], ids, value, changed)
@@ -167,14 +179,14 @@ def _listed(
     present, known = set(after), set(before)
     left = [item_id for item_id in before if item_id in present]
     if left != [item_id for item_id in after if item_id in known] or None in changed:
-        return [_replace(path, to_json(items))]
+        return [replace(path, to_json(items))]
     gone = [index for index, item_id in enumerate(before) if item_id not in present]
-    operations: list[Operation] = [{"op": "remove", "path": f"{path}/{index}"} for index in reversed(gone)]
+    operations: list[Operation] = [remove(f"{path}/{index}") for index in reversed(gone)]
     for index, item_id in enumerate(after):
         if item_id not in known:
-            operations.append(_add(f"{path}/{index}", to_json(items[index])))
+            operations.append(add(f"{path}/{index}", to_json(items[index])))
         elif item_id in changed:
-            operations.append(_replace(f"{path}/{index}", to_json(items[index])))
+            operations.append(replace(f"{path}/{index}", to_json(items[index])))
     return operations
 
 
@@ -190,10 +202,10 @@ def _differences(before: Any, after: Any, path: str) -> list[Operation]:
         if attribute.name in _GROWING and _has_grown(old, new):
             operations += _growth(old, new, where)
         elif attribute.name == "output" and (gone := _missing(old, new)) is not None:
-            operations += [{"op": "remove", "path": f"{where}/0"} for _ in range(gone)]
+            operations += [remove(f"{where}/0") for _ in range(gone)]
             operations += _more_text(old[gone:], new, where)
         else:
-            operations.append(_replace(where, member_to_json(after, attribute.name)))
+            operations.append(replace(where, member_to_json(after, attribute.name)))
     return operations
 
 
@@ -217,7 +229,7 @@ def _growth(old: tuple[MessagePart, ...], new: tuple[MessagePart, ...], path: st
     if old and old[-1] is not new[len(old) - 1]:
         last, now = cast(TextPart, old[-1]), cast(TextPart, new[len(old) - 1])
         operations += _more_text(last.segments, now.segments, f"{path}/{len(old) - 1}/segments")
-    return operations + [_add(f"{path}/-", to_json(part)) for part in new[len(old) :]]
+    return operations + [add(f"{path}/-", to_json(part)) for part in new[len(old) :]]
 
 
 def _missing(old: tuple[str, ...], new: tuple[str, ...]) -> int | None:
@@ -231,20 +243,7 @@ def _missing(old: tuple[str, ...], new: tuple[str, ...]) -> int | None:
 
 def _more_text(old: tuple[str, ...], new: tuple[str, ...], path: str) -> list[Operation]:
     """Return the operations for segments to the last of which text was added, and others after it."""
-    operations = [_add(f"{path}/-", segment) for segment in new[len(old) :]]
+    operations = [add(f"{path}/-", segment) for segment in new[len(old) :]]
     if old and old[-1] != new[len(old) - 1]:
-        operations.insert(0, _replace(f"{path}/{len(old) - 1}", new[len(old) - 1]))
+        operations.insert(0, replace(f"{path}/{len(old) - 1}", new[len(old) - 1]))
     return operations
-
-
-def _add(path: str, value: Any) -> Operation:
-    return {"op": "add", "path": path, "value": value}
-
-
-def _replace(path: str, value: Any) -> Operation:
-    return {"op": "replace", "path": path, "value": value}
-
-
-def _escaped(key: str) -> str:
-    """Return a key as a token of a JSON Pointer (RFC 6901)."""
-    return key.replace("~", "~0").replace("/", "~1")

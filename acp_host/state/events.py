@@ -28,6 +28,7 @@ __all__ = [
     "CompactionReported",
     "CompactionSummaryAdded",
     "ConfigOptionsReplaced",
+    "HarnEvent",
     "HealthChanged",
     "MessageChunk",
     "ModeChanged",
@@ -369,6 +370,11 @@ class HealthChanged:
     detail: str = ""
 
 
+@model
+class HarnEvent:
+    """What a Harn agent tells beside the conversation; its classes are in the modules of :mod:`acp_host.state.harn`."""
+
+
 SessionEvent: TypeAlias = (
     MessageChunk
     | TextStreamed
@@ -402,5 +408,6 @@ SessionEvent: TypeAlias = (
     | ReplayEnded
     | SessionClosed
     | HealthChanged
+    | HarnEvent
 )
 """What a session's reducers take."""

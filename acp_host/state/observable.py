@@ -476,10 +476,14 @@ class Observable(ABC, Generic[S]):
         if self._noted.get((section, key)) is not kind:
             _merge(self._noted, (section, key), kind, seen=self._looked)
         if self._whole is not None:
-            # Items of several sections here can have the same key there, where only one kind can be told of it; and
-            # there, no key stands for all of this.
-            one_kind = kind if section == self._section else ChangeKind.CHANGED
-            self._whole.note(self._section, section if key is None else key, one_kind)
+            self._tell(self._whole, section, key, kind)
+
+    def _tell(self, whole: Observable[Any], section: str, key: str | int | None, kind: ChangeKind) -> None:
+        """Say of a change here what it is in the state that this is a part of."""
+        # Items of several sections here can have the same key there, where only one kind can be told of it; and there,
+        # no key stands for all of this.
+        one_kind = kind if section == self._section else ChangeKind.CHANGED
+        whole.note(self._section, section if key is None else key, one_kind)
 
     @abstractmethod
     def _freeze(self) -> S:

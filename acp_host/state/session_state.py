@@ -8,7 +8,7 @@ value by another.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from acp_host.state import events
 from acp_host.state.activity import Activity
@@ -39,6 +39,9 @@ from acp_host.wire.commands import AvailableCommand
 from acp_host.wire.content import ContentBlock, TextContent
 from acp_host.wire.ids import RequestId
 from acp_host.wire.subagents import SubagentUpdate
+
+if TYPE_CHECKING:
+    from acp_host.state.harn.state import HarnState
 
 __all__ = ["SessionState"]
 
@@ -74,6 +77,7 @@ class SessionState(Observable[SessionSnapshot]):
         scheduler: decides when observers are called.
         report: called with an observer and what it raised.
         memory: how much of the transcript is kept.
+        problem: called with what is wrong with an event that does not fit the state and was not applied.
     """
 
     def __init__(
@@ -82,8 +86,10 @@ class SessionState(Observable[SessionSnapshot]):
         scheduler: Scheduler,
         report: Callable[[Callable[..., Any], BaseException], None] | None = None,
         memory: MemoryPolicy | None = None,
+        problem: Callable[[str], None] = lambda _: None,
     ) -> None:
         super().__init__(scheduler, report)
+        self._problem = problem
         self._session_id = session_id
         self._memory = memory or MemoryPolicy()
         self._conversation = Conversation(self.note)
@@ -105,6 +111,7 @@ class SessionState(Observable[SessionSnapshot]):
         self._options_before_replay = self.options.kept()
         self._reminders: RemindersPanel | None = None
         self._notices: NoticeCenter | None = None
+        self._harn: HarnState | None = None
         in_turn: dict[type, Callable[[Any], None]] = {
             **self._conversation.reducers(),
             **self.options.reducers(),
@@ -156,7 +163,18 @@ class SessionState(Observable[SessionSnapshot]):
 
     def apply(self, event: events.SessionEvent) -> None:
         """Fold one event. This and nothing else changes the state."""
-        self._reducers[event.__class__](event)
+        try:
+            reducer = self._reducers[event.__class__]
+        except KeyError:
+            if not isinstance(event, events.HarnEvent):
+                raise
+            reducer = self._harn_event
+        reducer(event)
+
+    @property
+    def harn(self) -> HarnState | None:
+        """What a Harn agent tells beside the conversation, reactive; ``None`` until it tells something."""
+        return self._harn
 
     @property
     def is_replaying(self) -> bool:
@@ -204,6 +222,7 @@ class SessionState(Observable[SessionSnapshot]):
             health=self._health,
             reminders=_NO_REMINDERS if self._reminders is None else self._reminders.snapshot(),
             notices=_NO_NOTICES if self._notices is None else self._notices.snapshot(),
+            harn=None if self._harn is None else self._harn.snapshot(),
         )
 
     # --- plans, commands --------------------------------------------------------------------------------------------
@@ -330,6 +349,8 @@ class SessionState(Observable[SessionSnapshot]):
         self._tidy()
 
     def _replay_started(self, event: events.ReplayStarted) -> None:
+        if event.whole and self._harn is not None:
+            self._harn.replay_begins()
         self._conversation.replay_started(event)
         self._before_replay = {name: getattr(self, f"_{name}") for name in _TOLD_IN_REPLAYS}
         self._options_before_replay = self.options.kept()
@@ -347,6 +368,8 @@ class SessionState(Observable[SessionSnapshot]):
     def _undo_replay(self) -> None:
         """Make everything as it was before a replay of a session that was not opened."""
         self._conversation.replay_failed()
+        if self._harn is not None:
+            self._harn.replay_failed()
         for name, value in self._before_replay.items():
             told = getattr(self, f"_{name}")
             if told is not value:
@@ -358,6 +381,8 @@ class SessionState(Observable[SessionSnapshot]):
 
     def _end_replay(self) -> None:
         self._before_replay = {}
+        if self._harn is not None:
+            self._harn.replay_ends()
         first_prompt = self._conversation.replay_ended()
         self._choose_reducers()
         if first_prompt is not None:
@@ -392,6 +417,17 @@ class SessionState(Observable[SessionSnapshot]):
         if turn != self._turn:
             self._turn = turn
             self.note("turn")
+
+    # --- what a Harn agent tells beside the conversation ------------------------------------------------------------
+
+    def _harn_event(self, event: events.HarnEvent) -> None:
+        if self._harn is None:
+            from acp_host.state.harn.state import HarnState
+
+            self._harn = HarnState(self._scheduler, self._report, self._problem)
+            self._harn.join(self, "harn")
+            self.note("harn")
+        self._harn.apply(event)
 
     # --- what the agent does without having been asked to -----------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import field
 
@@ -21,6 +21,9 @@ from acp_host.wire.ids import RequestId
 from acp_host.wire.plans import PlanUpdateContent
 from acp_host.wire.subagents import SubagentUpdate
 from acp_host.wire.usage import Cost, Usage
+
+if TYPE_CHECKING:
+    from acp_host.state.harn.snapshot import HarnSnapshot  # loaded when an agent turns out to be one of Harn's
 
 __all__ = [
     "ContextUsage",
@@ -207,6 +210,7 @@ class SessionSnapshot:
         health: whether the agent can be reached.
         reminders: the reminders panel.
         notices: toasts and their history.
+        harn: what a Harn agent tells beside the conversation; ``None`` until it tells something.
     """
 
     session_id: str
@@ -226,6 +230,7 @@ class SessionSnapshot:
     health: Health = field(factory=Health)
     reminders: RemindersSnapshot = field(factory=RemindersSnapshot)
     notices: NoticesSnapshot = field(factory=NoticesSnapshot)
+    harn: HarnSnapshot | None = None
 
     @property
     def tool_calls(self) -> tuple[ToolCallEntry, ...]:

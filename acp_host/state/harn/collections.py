@@ -1,0 +1,137 @@
+"""What the topics keep their entries in, bounded: :class:`Keyed` by id, :class:`RecentList` in order of arrival."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, Protocol, TypeVar
+
+from acp_host.state._value import value
+from acp_host.state.observable import ChangeKind
+from acp_host.wire._model import NO_EXTRA
+
+__all__ = ["Keyed", "Note", "Recent", "RecentList", "Topic", "is_same"]
+
+E = TypeVar("E")
+
+Note = Callable[[str, str | None, ChangeKind], None]
+"""Takes the name of a topic, the key of what changed in it (``None``: all of it), and the kind of the change."""
+
+
+class Topic(Protocol):
+    """One thing that a Harn agent tells of: a reducer of its events, and what it has folded them into."""
+
+    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+        """Return the method for each class of event that concerns the topic."""
+
+    def freeze(self) -> Any:
+        """Return the topic as it is now; what did not change is the same object as before."""
+
+
+def is_same(before: object, after: object) -> bool:
+    """Whether two values are equal, as far as that can be told of what an agent has nested as deep as it likes."""
+    try:
+        return before is after or before == after
+    except RecursionError:
+        return False
+
+
+class Keyed(Generic[E]):
+    """Entries by id, the oldest first.
+
+    Args:
+        topic: the name of the topic.
+        note: called with each change.
+        limit: how many entries are kept.
+        is_over: tells whether nothing more is expected of an entry; such entries leave before the others.
+    """
+
+    def __init__(self, topic: str, note: Note, limit: int, is_over: Callable[[E], bool] = lambda _: False) -> None:
+        self._topic = topic
+        self._note = note
+        self._limit = limit
+        self._is_over = is_over
+        self._entries: dict[str, E] = {}
+        self._frozen: Mapping[str, E] | None = NO_EXTRA
+
+    def get(self, key: str) -> E | None:
+        """Return an entry, or ``None`` if it is not kept."""
+        return self._entries.get(key)
+
+    def put(self, key: str, entry: E) -> None:
+        """Take an entry in place of the one with its id, or behind all others; an equal one changes nothing."""
+        known = self._entries.get(key)
+        if known is not None and is_same(known, entry):
+            return
+        if known is None and len(self._entries) >= self._limit:
+            self.remove(self._least_wanted())
+        self._entries[key] = entry
+        self._change(key, ChangeKind.ADDED if known is None else ChangeKind.CHANGED)
+
+    def remove(self, key: str) -> None:
+        """Forget an entry, if it is kept."""
+        if self._entries.pop(key, None) is not None:
+            self._change(key, ChangeKind.REMOVED)
+
+    def freeze(self) -> Mapping[str, E]:
+        """Return the entries by id; the same mapping until something changes."""
+        if self._frozen is None:
+            self._frozen = dict(self._entries)
+        return self._frozen
+
+    def _change(self, key: str, kind: ChangeKind) -> None:
+        self._frozen = None
+        self._note(self._topic, key, kind)
+
+    def _least_wanted(self) -> str:
+        over = (key for key, entry in self._entries.items() if self._is_over(entry))
+        return next(over, None) or next(iter(self._entries))
+
+
+@value
+class Recent(Generic[E]):
+    """The newest of what came, in order.
+
+    Attributes:
+        first: the number of the oldest that is kept, counted from 0; grows as the oldest leave.
+        entries: what is kept, the oldest first.
+    """
+
+    first: int = 0
+    entries: tuple[E, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[E]:
+        return iter(self.entries)
+
+
+class RecentList(Generic[E]):
+    """Collects a :class:`Recent`; its entries never change.
+
+    Args:
+        topic: the name of the topic.
+        note: called with each change.
+        limit: how many entries are kept.
+    """
+
+    def __init__(self, topic: str, note: Note, limit: int) -> None:
+        self._topic = topic
+        self._note = note
+        self._entries: deque[E] = deque(maxlen=limit)
+        self._count = 0
+        self._frozen: Recent[E] | None = Recent()
+
+    def add(self, entry: E) -> None:
+        """Take an entry behind all others; the oldest leaves where there are too many."""
+        self._entries.append(entry)
+        self._count += 1
+        self._frozen = None
+        self._note(self._topic, None, ChangeKind.CHANGED)
+
+    def freeze(self) -> Recent[E]:
+        """Return what is kept; the same object until something comes."""
+        if self._frozen is None:
+            self._frozen = Recent(first=self._count - len(self._entries), entries=tuple(self._entries))
+        return self._frozen

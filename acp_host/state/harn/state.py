@@ -1,0 +1,80 @@
+"""What a Harn agent tells beside the conversation, reactive: :class:`HarnState`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from acp_host.state.clock import Scheduler
+from acp_host.state.events import HarnEvent
+from acp_host.state.harn.collections import Topic
+from acp_host.state.harn.snapshot import HarnSnapshot
+from acp_host.state.harn.workers import Workers
+from acp_host.state.observable import ChangeKind, Observable, Report
+
+__all__ = ["HarnState"]
+
+
+class HarnState(Observable[HarnSnapshot]):
+    """What one session's agent told of the topics of :class:`HarnSnapshot`.
+
+    Sections of its change sets: the attributes of the snapshot, with ids as keys where a topic has ids. In the change
+    sets of the session's state, ``harn`` is the section and ``topic`` or ``topic/id`` the key.
+
+    Args:
+        scheduler: decides when observers are called.
+        report: as for :class:`~acp_host.state.observable.Observable`.
+        problem: called with what is wrong with an event that was not applied.
+    """
+
+    def __init__(
+        self, scheduler: Scheduler, report: Report | None = None, problem: Callable[[str], None] = lambda _: None
+    ) -> None:
+        super().__init__(scheduler, report)
+        self._problem = problem
+        self._is_superseded = False
+        self._before_replay: Mapping[str, Topic] | None = None
+        self._use(self._new_topics())
+
+    def apply(self, event: HarnEvent) -> None:
+        """Fold one event. This and nothing else changes the state."""
+        if self._is_superseded:
+            self._is_superseded = False
+            self._before_replay = self._topics
+            self._replace(self._new_topics())
+        self._folds[event.__class__](event)
+
+    def replay_begins(self) -> None:
+        """Learn that all of the history is about to be told: the first of it takes the place of what is known."""
+        self._is_superseded = True
+        self._before_replay = None
+
+    def replay_failed(self) -> None:
+        """Make everything as it was before the replay."""
+        if self._before_replay is not None:
+            self._replace(self._before_replay)
+
+    def replay_ends(self) -> None:
+        """Learn that what follows is live again."""
+        self._is_superseded = False
+        self._before_replay = None
+
+    def _new_topics(self) -> Mapping[str, Topic]:
+        return {
+            "workers": Workers(self.note, self._problem),
+        }
+
+    def _replace(self, topics: Mapping[str, Topic]) -> None:
+        self._use(topics)
+        for topic in topics:
+            self.note(topic)
+
+    def _use(self, topics: Mapping[str, Topic]) -> None:
+        self._topics = topics
+        self._folds = {kind: fold for topic in topics.values() for kind, fold in topic.folds().items()}
+
+    def _freeze(self) -> HarnSnapshot:
+        return HarnSnapshot(**{name: topic.freeze() for name, topic in self._topics.items()})
+
+    def _tell(self, whole: Observable[Any], section: str, key: str | int | None, kind: ChangeKind) -> None:
+        whole.note(self._section, section if key is None else f"{section}/{key}", kind)

@@ -1,0 +1,43 @@
+"""Harn's extensions of ``session/update`` as normalised events: :func:`translate_harn`.
+
+Pure, and no input raises: what cannot be used is named, so that it can become a diagnostic. Where the members of an
+update are is the business of :mod:`acp_host.translate.harn.payload`; each other module here reads the kinds of one
+topic.
+
+Cost: for an update that is known and has no ``_meta.harn``, two look-ups; nothing of the rest is imported for it.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from acp_host.state.events import SessionEvent
+from acp_host.wire.updates import SessionUpdate, UnknownSessionUpdate
+
+__all__ = ["HarnReport", "translate_harn"]
+
+
+@frozen
+class HarnReport:
+    """What an update says by one of Harn's extensions.
+
+    Attributes:
+        events: what it amounts to, in order.
+        problems: what of it could not be used; without ``events`` all of it.
+        is_update: the update says this and nothing else; its event, if it was one, is not to be folded.
+        replayed: the update says of itself that it is part of a replay.
+    """
+
+    events: tuple[SessionEvent, ...] = ()
+    problems: tuple[str, ...] = ()
+    is_update: bool = True
+    replayed: bool = False
+
+
+def translate_harn(update: SessionUpdate) -> HarnReport | None:
+    """Return what an update says by one of Harn's extensions, or ``None`` if that is nothing."""
+    if isinstance(update, UnknownSessionUpdate):
+        from acp_host.translate.harn.kinds import translate_kind
+
+        return translate_kind(update.tag, update.data)
+    return None

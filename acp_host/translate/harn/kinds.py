@@ -1,0 +1,35 @@
+"""The kinds of update that Harn has made, and what reads each: :func:`translate_kind`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from acp_host.state.events import SessionEvent
+from acp_host.translate.harn import HarnReport, workers
+from acp_host.translate.harn.payload import Payload, Unusable, payload_of
+
+__all__ = ["KINDS", "translate_kind"]
+
+Reader = Callable[[Payload], tuple[SessionEvent, ...]]
+"""Reads the members of an update; raises ``Unusable`` where they do not say what it is about."""
+
+_READERS: Final[Mapping[str, Reader]] = {
+    "worker_update": workers.worker_update,
+}
+
+KINDS: Final = frozenset(_READERS)
+"""The kinds that are read here."""
+
+
+def translate_kind(kind: str, update: Mapping[str, Any]) -> HarnReport | None:
+    """Return what an update says, given its ``sessionUpdate`` and all of it; ``None`` for a kind that is not known."""
+    reader = _READERS.get(kind)
+    if reader is None:
+        return None
+    payload = payload_of(update)
+    try:
+        events = reader(payload)
+    except Unusable as problem:
+        return HarnReport((), (*payload.problems, str(problem)), replayed=payload.replayed)
+    return HarnReport(events, tuple(payload.problems), replayed=payload.replayed)
