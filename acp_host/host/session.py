@@ -142,6 +142,8 @@ class Session(SessionMethods):
         )
         self._changes = changes
         self._scheduler = context.scheduler
+        self._memory = context.memory
+        self._subagents: dict[str, SessionState] = {}
         self._replay: ReplayWindow | None = None
         self._numbers = itertools.count(1)
         self._set_numbers = itertools.count(1)
@@ -346,6 +348,33 @@ class Session(SessionMethods):
         if self._observers:
             self._tell_observers(update)
 
+    def has_subagent(self, session_id: str) -> bool:
+        """Tell whether a subagent of this session, or of one of its subagents, has this id."""
+        states = (self.state, *self._subagents.values())
+        return any(session_id in state.snapshot().subagents for state in states)
+
+    def subagent_state(self, session_id: str) -> SessionState | None:
+        """Return what is known of a subagent by what it sends itself; ``None`` as long as that is nothing.
+
+        It is like :attr:`state`, and reactive. ``state.snapshot().subagents`` has what this session tells of it.
+        """
+        return self._subagents.get(session_id)
+
+    def receive_from_subagent(self, arrival: SessionNotification | ChunkRun) -> None:
+        """Take an update of a subagent, or a run of them."""
+        state = self._subagents.get(arrival.session_id)
+        if state is None:
+            state = SessionState(arrival.session_id, self._scheduler, self._report_observer, self._memory)
+            self._subagents[arrival.session_id] = state
+        for update in arrival.updates() if isinstance(arrival, ChunkRun) else (arrival.update,):
+            try:
+                event = translate(update)
+                if event is not None:
+                    state.apply(event)
+            except Exception as error:
+                self._report_unfolded(update, error)
+        self._note_activity()
+
     def _receive_run(self, run: ChunkRun) -> None:
         """Take chunks all at once, to the same effect."""
         try:
@@ -499,7 +528,8 @@ class Session(SessionMethods):
         self._between_turns.close()
         self.replay_ends()
         self._reminders.connection_lost()
-        self.state.apply(events.HealthChanged(status, detail))
+        for state in (self.state, *self._subagents.values()):
+            state.apply(events.HealthChanged(status, detail))
 
     @property
     def is_lost(self) -> bool:
@@ -525,7 +555,8 @@ class Session(SessionMethods):
         self._between_turns.close()
         self.replay_ends()
         self._terminals.close()
-        self.state.apply(events.SessionClosed())
+        for state in (self.state, *self._subagents.values()):
+            state.apply(events.SessionClosed())
         self._turns.abandon_closed("the session was closed")
         self._turns.forget_prompt()
 

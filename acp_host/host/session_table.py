@@ -38,6 +38,7 @@ class SessionTable:
         self._report = throttled(report)
         self._on_notice = on_notice
         self._sessions: dict[str, Session] = {}
+        self._parents: dict[str, Session] = {}
         self._early: deque[SessionNotification] = deque()
         self._early_size = 0
         self._creating = 0
@@ -52,10 +53,12 @@ class SessionTable:
 
     def owner(self, session_id: str) -> Session | None:
         """Return the session with this id, or the one that has announced a subagent with it, or ``None``."""
-        session = self._sessions.get(session_id)
-        if session is not None:
-            return session
-        return next((parent for parent in self if session_id in parent.state.snapshot().subagents), None)
+        owner = self._sessions.get(session_id) or self._parents.get(session_id)
+        if owner is None:
+            owner = next((parent for parent in self if parent.has_subagent(session_id)), None)
+            if owner is not None:
+                self._parents[session_id] = owner
+        return owner
 
     @property
     def is_creating(self) -> bool:
@@ -96,13 +99,18 @@ class SessionTable:
         """Forget a session; its later updates are reported."""
         session = self._sessions.pop(session_id, None)
         if session is not None:
+            self._parents = {child: parent for child, parent in self._parents.items() if parent is not session}
             session.let_go()
 
     def receive(self, arrival: SessionNotification | ChunkRun) -> None:
-        """Hand an update, or a run of them, to its session, keep it, or report it."""
+        """Hand an update, or a run of them, to its session or its subagent's, keep it, or report it."""
         session = self._sessions.get(arrival.session_id)
         if session is not None:
             session.receive(arrival)
+            return
+        parent = self.owner(arrival.session_id)
+        if parent is not None:
+            parent.receive_from_subagent(arrival)
             return
         for notification in arrival.notifications() if isinstance(arrival, ChunkRun) else (arrival,):
             if self._creating:
