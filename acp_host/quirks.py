@@ -33,6 +33,8 @@ class QuirkKind(StrEnum):
     """The method in ``subject`` is refused unless ``mcpServers`` is an empty list."""
     LOCK_OUTLIVES_AGENT = "lock_outlives_agent"
     """A session may be refused as open elsewhere for a moment after the agent that had it open has ended."""
+    SPEAKS_HARN = "speaks_harn"
+    """It speaks Harn's extensions, also where ``agentCapabilities._meta.harn`` does not say so."""
 
 
 @frozen
@@ -64,6 +66,11 @@ QUIRKS: tuple[Quirk, ...] = (
         kind=QuirkKind.WORKS_UNADVERTISED,
         subject="session/remind",
         why="older builds take reminders and do not advertise it",
+    ),
+    Quirk(
+        agent="harn",
+        kind=QuirkKind.SPEAKS_HARN,
+        why="older builds do not list their extensions",
     ),
     Quirk(
         agent="gemini-cli",

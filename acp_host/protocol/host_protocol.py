@@ -280,6 +280,7 @@ class HostProtocol:
             result = self._decode(event, "result", entry.result_type)
             if event.id == self._initialize_id:
                 self._agreement = make_agreement(result, self._offer, self._quirks)
+                self._report_capabilities(self._agreement)
         except DecodeError as error:
             text = f"the answer to {event.method} does not fit the schema: {error}"
             return CallFailed(event.id, event.method, MalformedResponse(text, has_result=True, result=event.result))
@@ -303,6 +304,11 @@ class HostProtocol:
         for repair in repairs:
             self._peer.report(evolve(repair, method=event.method, session_id=_session_id(value)))
         return typed
+
+    def _report_capabilities(self, agreement: Agreement) -> None:
+        for problem in () if agreement.harn is None else agreement.harn.problems:
+            text = f"{problem}; it counts as not offered"
+            self._peer.report(Diagnostic(DiagnosticKind.REPAIRED, text, method=INITIALIZE))
 
     def _report_malformed(self, event: NotificationReceived | RequestReceived, error: DecodeError) -> None:
         self._peer.report(

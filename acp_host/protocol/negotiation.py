@@ -13,6 +13,7 @@ from typing import Any
 from attrs import field, frozen
 
 from acp_host.errors import NotSupported, UnsupportedVersion
+from acp_host.protocol.harn_capabilities import HarnCapabilities, harn_capabilities
 from acp_host.quirks import Quirk, QuirkKind, quirks_for
 from acp_host.wire._model import UNSET
 from acp_host.wire.auth import AuthMethod
@@ -110,6 +111,7 @@ class Agreement:
         auth_methods: ways to sign in; empty where none are needed.
         quirks: the rows of the quirks table that are for this agent.
         meta: ``_meta`` of the agent's answer; empty when absent.
+        harn: what the agent offers beyond ACP if it is Harn; ``None`` for every other agent.
     """
 
     protocol_version: int
@@ -120,6 +122,7 @@ class Agreement:
     quirks: tuple[Quirk, ...] = ()
     meta: Mapping[str, Any] = field(factory=dict)
     _offers: Mapping[str, Any] = field(init=False, eq=False, repr=False)
+    harn: HarnCapabilities | None = field(init=False, eq=False, repr=False)
 
     @_offers.default
     def _both_offers(self) -> Mapping[str, Any]:
@@ -127,6 +130,12 @@ class Agreement:
             _AGENT_ROOT: unstructure(self.agent_capabilities),
             _CLIENT_ROOT: unstructure(self.client_capabilities),
         }
+
+    @harn.default
+    def _read_harn(self) -> HarnCapabilities | None:
+        if self.quirk(QuirkKind.SPEAKS_HARN) is None and not isinstance(self.offer("_meta.harn"), Mapping):
+            return None
+        return harn_capabilities(self._offers[_AGENT_ROOT])
 
     @property
     def agent_name(self) -> str:
