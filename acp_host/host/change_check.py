@@ -73,9 +73,13 @@ class ChangeCheck:
         self._report_of_turn = ChangeReport()
 
     def permit(self, subject: PermissionSubject, *, always: bool = False) -> None:
-        """Learn what was permitted to the agent; ``always``: it need not ask again in this session."""
+        """Learn what was permitted to the agent; ``always``: by a user who does not want to be asked again."""
         self._always = self._always or always
         self._permitted.add(subject, always=always)
+
+    def refuse(self, subject: PermissionSubject) -> None:
+        """Learn what was refused to the agent."""
+        self._permitted.refuse(subject)
 
     def announce(self, path: str) -> None:
         """Learn that the application changes a file."""
@@ -110,7 +114,7 @@ class ChangeCheck:
         except Exception as error:  # a fault of this library is said, and ends no connection
             self._report_of_turn = ChangeReport(problem=f"judging the changes failed: {error!r}")
         self._tell(self._report_of_turn)
-        self._latest = after
+        self._before, self._latest = None, after
 
     async def _look(self) -> Fingerprint:
         stop = threading.Event()

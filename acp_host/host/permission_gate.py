@@ -141,7 +141,10 @@ class PermissionGate:
                 once = verdict.kind != PermissionOptionKind.ALLOW_ALWAYS
                 self._given_in(turn).add(subject, allows=verdict.allows, once=once, texts=texts)
         if session is not None and verdict.allows:
-            session.permitted(subject, always=verdict.kind == PermissionOptionKind.ALLOW_ALWAYS)
+            always = verdict.kind == PermissionOptionKind.ALLOW_ALWAYS and verdict.by is DecidedBy.USER
+            session.permitted(subject, always=always)
+        elif session is not None:
+            session.refused(subject)
         return verdict.outcome
 
     async def admit(self, request: WriteTextFileRequest | CreateTerminalRequest) -> None:
@@ -197,11 +200,12 @@ class PermissionGate:
         detail: str = "",
     ) -> None:
         self._auditor.note(request, by, decision=None if allows else AuditDecision.REJECTED, rule=rule, detail=detail)
+        session = self._sessions.owner(request.session_id)
+        if session is not None:
+            (session.permitted if allows else session.refused)(subject)
         if not allows:
             what = f"writing {request.path}" if isinstance(request, WriteTextFileRequest) else "running this command"
             raise InvalidParams(f"{what} was not permitted", data={"permission": "rejected", "title": subject.title})
-        if (session := self._sessions.owner(request.session_id)) is not None:
-            session.permitted(subject)
 
     def _given_in(self, turn: Turn) -> GivenAnswers:
         return self._given.setdefault(turn, GivenAnswers())

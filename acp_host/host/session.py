@@ -409,9 +409,14 @@ class Session(SessionMethods):
         self._report(Diagnostic(kind, text, method="session/update", session_id=self.id, data=trace))
 
     def permitted(self, subject: PermissionSubject, *, always: bool = False) -> None:
-        """Learn what was permitted to the agent; ``always``: it need not ask again."""
+        """Learn what was permitted to the agent; ``always``: by a user who does not want to be asked again."""
         if self._changes is not None:
             self._changes.permit(subject, always=always)
+
+    def refused(self, subject: PermissionSubject) -> None:
+        """Learn what was refused to the agent."""
+        if self._changes is not None:
+            self._changes.refuse(subject)
 
     def file_written(self, path: str) -> None:
         """Learn that the agent writes a file through this host."""

@@ -9,7 +9,7 @@ verdict           the change
 ``allowed``       is one that the policy allows without asking
 ``announced``     was announced by the application: its user has saved the file
 ``approved``      was permitted in this turn: the agent has asked for this path, or has written it through the host
-``forbidden``     is one that a rule rejects
+``forbidden``     is one that a rule rejects, or that was refused in this turn when the agent asked for this path
 ``unattributed``  is one that the policy would ask about, or rejects by default, but a command was permitted in this
                   turn, or the user has permitted something for always; that may have made it
 ``forbidden``     is any other
@@ -95,17 +95,18 @@ class ChangeReport:
 
 
 class Permitted:
-    """What was permitted to the agent, and announced by the application, in one turn."""
+    """What was permitted to the agent, what was refused, and what the application announced, in one turn."""
 
     def __init__(self) -> None:
         self.anything = False
         """Whether something was permitted that can change any file."""
         self._paths: set[str] = set()
         self._trees: set[str] = set()
+        self._refused: set[str] = set()
         self._announced: set[str] = set()
 
     def add(self, subject: PermissionSubject, *, always: bool = False) -> None:
-        """Take what was permitted; ``always``: the agent need not ask again."""
+        """Take what was permitted; ``always``: by a user who does not want to be asked again."""
         if subject.kind in _HARMLESS and subject.command is None:
             return
         if always or subject.command is not None or subject.kind == ToolKind.EXECUTE or not subject.paths:
@@ -114,17 +115,21 @@ class Permitted:
         if subject.kind in _WITH_ALL_BELOW:
             self._trees.update(path for path in subject.paths if not _is_in(subject.cwd, path))
 
+    def refuse(self, subject: PermissionSubject) -> None:
+        """Take what was refused."""
+        self._refused.update(subject.paths)
+
     def announce(self, path: str) -> None:
         """Take the path of a file that the application changes itself."""
         self._announced.add(os.path.realpath(path))
 
     def verdict_without_policy(self, path: str) -> ChangeVerdict | None:
-        """Return the verdict on a change that the policy does not allow, if it was announced or approved."""
+        """Return the verdict on a change that the policy does not allow, if it was announced, approved or refused."""
         if path in self._announced:
             return ChangeVerdict.ANNOUNCED
         if path in self._paths or any(_is_in(path, tree) for tree in self._trees):
             return ChangeVerdict.APPROVED
-        return None
+        return ChangeVerdict.FORBIDDEN if path in self._refused else None
 
 
 def judge_changes(
@@ -182,7 +187,7 @@ def _verdict(change: Change, told: Explanation, permitted: Permitted) -> tuple[C
     known = permitted.verdict_without_policy(change.path)
     asks = told.decision is PermissionDecision.ASK
     if known is not None:
-        return known, f"it was {known} in this turn"
+        return known, f"it was {'refused' if known is ChangeVerdict.FORBIDDEN else known} in this turn"
     if permitted.anything and (asks or told.rule is None):
         return ChangeVerdict.UNATTRIBUTED, f"{told.reason}, but something was permitted that may have made the change"
     return ChangeVerdict.FORBIDDEN, f"{told.reason}, and nobody was asked" if asks else told.reason

@@ -32,6 +32,8 @@ from typing import NamedTuple
 
 from attrs import field, frozen
 
+from acp_host.wire.text import printable
+
 __all__ = ["Change", "ChangeKind", "Fingerprint", "FingerprintLimits", "compare", "take_fingerprint"]
 
 _OPEN = (
@@ -234,7 +236,7 @@ class _Look:
         except (FileNotFoundError, NotADirectoryError):  # it is not there any more
             return []
         except OSError as error:
-            self.problem = self.problem or f"{directory} cannot be looked at: {error.strerror}"
+            self.problem = self.problem or f"{printable(directory)} cannot be looked at: {error.strerror}"
             return []
 
     def _note(self, entry: os.DirEntry[str]) -> None:

@@ -217,6 +217,58 @@ async def test_what_the_user_permits(work: Path, choice: str, second: str) -> No
     assert [str(result.outcome.kind) for result in results] == ["completed", second]
 
 
+@pytest.mark.parametrize("through", ["session/request_permission", "fs/write_text_file"])
+async def test_what_the_user_refuses(work: Path, through: str) -> None:
+    """It is done all the same, in a turn in which a command was permitted that could have been the one who did it."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session("s-1")
+        prompt = await agent.expect("session/prompt")
+        options = [{"optionId": kind, "name": kind, "kind": kind} for kind in ("allow_once", "reject_once")]
+        run = {"toolCallId": "1", "title": "make", "kind": "execute", "rawInput": {"command": "make"}}
+        edit = {"toolCallId": "2", "title": "Edit", "kind": "edit", "locations": [{"path": f"{work}/notes"}]}
+        ask = {"sessionId": "s-1", "options": options}
+        await agent.call("session/request_permission", {**ask, "toolCall": run})
+        if through == "session/request_permission":
+            await agent.call(through, {**ask, "toolCall": edit})
+        else:
+            await agent.call(through, {"sessionId": "s-1", "path": f"{work}/notes", "content": "x"})
+        put("notes", "x")
+        put("made", "x")
+        agent.reply(DONE, to=prompt)
+
+    def ask(request: Any) -> str:
+        return "allow_once" if request.tool_call.kind == "execute" else "reject_once"
+
+    permissions = Permissions(policy=PermissionPolicy.ask(), ask=ask, check_changes=LIMITS)
+    _, [result] = await turns(script, permissions=permissions, files=FileService())
+    assert result.changes is not None
+    verdicts = {change.path.removeprefix(f"{work}/"): str(change.verdict) for change in result.changes.changes}
+    assert verdicts == {"notes": "forbidden", "made": "unattributed"}
+    assert [str(violation) for violation in result.outcome.violations] == [
+        f"{work}/notes (created): it was refused in this turn"
+    ]
+
+
+async def test_what_a_policy_permits_for_always_is_what_it_says_and_no_more(work: Path) -> None:
+    rule = PermissionRule(name="source", decision="allow_always", kinds=("edit",), paths=("src/",))
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session("s-1")
+        prompt = await agent.expect("session/prompt")
+        options = [{"optionId": "always", "name": "always", "kind": "allow_always"}]
+        call = {"toolCallId": "1", "title": "Edit", "kind": "edit", "locations": [{"path": f"{work}/src/code"}]}
+        params = {"sessionId": "s-1", "toolCall": call, "options": options}
+        assert (await agent.call("session/request_permission", params))["result"]["outcome"]["optionId"] == "always"
+        put("src/code", "x")
+        put("other", "x")
+        agent.reply(DONE, to=prompt)
+
+    permissions = Permissions(policy=PermissionPolicy("ask", rules=(rule,)), check_changes=LIMITS)
+    _, [result] = await turns(script, permissions=permissions)
+    assert [violation.path for violation in result.outcome.violations] == [f"{work}/other"]
+
+
 async def test_a_turn_that_fails_is_checked_too(work: Path) -> None:
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session("s-1")

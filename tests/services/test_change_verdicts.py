@@ -134,6 +134,18 @@ def test_what_was_permitted_for_always_may_be_done_again(cwd: Path) -> None:
     assert judged(cwd, "docs/page", permitted=permitted)[0] == "unattributed"
 
 
+def test_what_was_refused_is_never_excused(cwd: Path) -> None:
+    permitted = Permitted()
+    permitted.add(subject(cwd, command="make"))
+    permitted.refuse(subject(cwd, "docs/page"))
+    permitted.refuse(subject(cwd, "src/code"))
+    assert judged(cwd, "docs/page", permitted=permitted) == ("forbidden", "docs")
+    assert judged(cwd, "docs/other", permitted=permitted) == ("unattributed", "docs")
+    assert judged(cwd, "src/code", permitted=permitted)[0] == "allowed", "the policy has the first word"
+    permitted.add(subject(cwd, "docs/page"))
+    assert judged(cwd, "docs/page", permitted=permitted)[0] == "approved", "the user has thought better of it"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="links of POSIX")
 def test_what_the_application_announces_is_its_own(cwd: Path) -> None:
     (cwd / "secret").mkdir()
