@@ -21,6 +21,7 @@ from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.files import FileService
 from acp_host.services.permissions import Permissions
 from acp_host.services.terminals import TerminalListener, TerminalService
+from acp_host.wire._model import UNSET, evolve
 from acp_host.wire.elicitation import (
     CompleteElicitationNotification,
     CreateElicitationRequest,
@@ -137,17 +138,22 @@ class ServiceHandlers:
             incoming.serve("elicitation/create", self._create_elicitation)
 
     def _in_session(self, handler: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
-        """Wrap a handler so that it runs once the session of its request is known."""
+        """Wrap a handler so that it runs once the session of its request is known.
+
+        A subagent works in the directories of the session that has announced it, whatever it says of its own.
+        """
 
         async def handle(params: Any) -> Any:
-            await self._known_session(params.session_id)
+            session = await self._known_session(params.session_id)
+            if session.id != params.session_id:
+                params = _of_parent(params, session)
             return await handler(params)
 
         return handle
 
     async def _known_session(self, session_id: str) -> Session:
         """Return a session; while one is being created the agent may use its id before it has told us."""
-        while (session := self._sessions.get(session_id)) is None:
+        while (session := self._sessions.owner(session_id)) is None:
             if not self._sessions.is_creating:
                 raise ResourceNotFound(f"there is no session {session_id}", data={"sessionId": session_id})
             created = asyncio.Event()
@@ -195,3 +201,11 @@ class ServiceHandlers:
             text = f"the page visit {notification.elicitation_id} is over, but none of this id was under way"
             self._report_question(Diagnostic(DiagnosticKind.UNEXPECTED, text, method="elicitation/complete"))
         return True
+
+
+def _of_parent(params: Any, session: Session) -> Any:
+    """Return the parameters of a subagent's request as those of its session; commands start where the subagent is."""
+    changes: dict[str, Any] = {"session_id": session.id}
+    if isinstance(params, CreateTerminalRequest) and not params.cwd:
+        changes["cwd"] = session.subagent_cwd(params.session_id) or UNSET
+    return evolve(params, **changes)

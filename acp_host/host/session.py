@@ -353,6 +353,14 @@ class Session(SessionMethods):
         states = (self.state, *self._subagents.values())
         return any(session_id in state.snapshot().subagents for state in states)
 
+    def subagent_cwd(self, session_id: str) -> str | None:
+        """Return the working directory that a subagent is said to have; ``None`` where nothing is said."""
+        for state in (self.state, *self._subagents.values()):
+            subagent = state.snapshot().subagents.get(session_id)
+            if subagent is not None:
+                return subagent.cwd or None
+        return None
+
     def subagent_state(self, session_id: str) -> SessionState | None:
         """Return what is known of a subagent by what it sends itself; ``None`` as long as that is nothing.
 

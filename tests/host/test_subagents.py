@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import acp_host
@@ -77,3 +79,34 @@ async def test_they_end_with_their_session() -> None:
         await host.request("_end")
         assert texts(session.subagent_state("child")) == ["hello"]
         assert [note.session_id for note in host.diagnostics] == ["child"]
+
+
+async def test_they_work_in_the_directories_of_their_session(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (inside / "deep", outside):
+        folder.mkdir(parents=True)
+        (folder / "notes.txt").write_text("buy milk")
+    answers: list[dict[str, Any]] = []
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session("s-1")
+        agent.update(announced("child", cwd=str(inside / "deep")), "s-1")
+        agent.update(announced("greedy", cwd=str(outside), additionalDirectories=["/"]), "s-1")
+        for child, folder in (("child", inside / "deep"), ("greedy", outside)):
+            read = {"sessionId": child, "path": str(folder / "notes.txt")}
+            answers.append(await agent.call("fs/read_text_file", read))
+            run = {"sessionId": child, "command": sys.executable, "args": ["-c", "import os; print(os.getcwd())"]}
+            answers.append(created := await agent.call("terminal/create", run))
+            if "result" in created:
+                terminal = {"sessionId": child, **created["result"]}
+                await agent.call("terminal/wait_for_exit", terminal)
+                answers.append(await agent.call("terminal/output", terminal))
+
+    allowed = acp_host.PermissionPolicy.allow_once()
+    async with connected(script, unstable=True, files=True, terminals=True, permissions=allowed) as host:
+        await host.new_session(inside)
+    read, _, printed, refused, not_run = answers
+    assert read["result"]["content"] == "buy milk"
+    assert printed["result"]["output"].strip() == str(inside / "deep")
+    assert "error" in refused
+    assert "error" in not_run, "a directory that a subagent names gives it no leave to be there"
