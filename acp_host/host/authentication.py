@@ -285,6 +285,8 @@ class Authentication(LoginStatus):
         )
         try:
             choice = await self._answer(request)
+            seen = {method.id: method for method in request.methods}
+            choice = seen.get(choice, choice) if isinstance(choice, str) else choice
             if choice is not None:
                 await self.log_in(choice)
             elif self._logins == logins:  # else the handler has done it by itself
@@ -337,6 +339,8 @@ class Authentication(LoginStatus):
         if method is None:
             listed = ", ".join(known) or "none"
             raise InvalidInput(f"the agent lists no way to log in with the id {method_id!r}; it lists {listed}")
+        if not isinstance(choice, str) and _does(choice) != _does(method):
+            raise InvalidState(f"the agent has changed what the login {method.name!r} does; look at it again")
         if not method.available:
             raise InvalidState(f"the login {method.name!r} is not available: {method.unavailable}")
         given = values if values is not None else getattr(choice, "values", {})
@@ -364,3 +368,10 @@ class Authentication(LoginStatus):
     def _report_observer(self, observer: Callable[..., Any], error: BaseException) -> None:
         text = f"an observer of the login failed: {type(error).__name__}: {error}"
         self._link.report(Diagnostic(DiagnosticKind.HANDLER_FAILED, text))
+
+
+def _does(method: LoginMethod) -> tuple[Any, ...]:
+    """Return what a user agrees to with a choice: the agent may list another way under the same id meanwhile."""
+    if isinstance(method, TerminalLogin):
+        return method.kind, method.argv, method.cwd, dict(method.env)
+    return method.kind, method.variables if isinstance(method, EnvVarLogin) else ()

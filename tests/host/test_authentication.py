@@ -496,6 +496,38 @@ async def test_a_login_in_a_terminal_and_then_a_new_process() -> None:
         assert list(host.diagnostics) == []
 
 
+@pytest.mark.parametrize("by_id", [True, False])
+async def test_what_the_agent_lists_anew_meanwhile_is_not_what_the_user_agreed_to(by_id: bool) -> None:
+    ran: list[TerminalLogin] = []
+    other = {**IN_TERMINAL, "args": ["--wipe"]}
+
+    async def terminal(login: TerminalLogin) -> int:
+        ran.append(login)
+        return 0
+
+    async def handler(request: LoginRequest) -> Any:
+        with pytest.raises(AuthRequired):
+            await host.list_sessions(force=True)
+        return "term" if by_id else request.methods[0]
+
+    def make(env: Mapping[str, str]) -> ScriptedAgent:
+        async def script(agent: ScriptedAgent) -> None:
+            await agent.handshake(authMethods=[IN_TERMINAL])
+            await agent.expect("session/new")
+            agent.reply_error(-32000, "no", {"authMethods": [IN_TERMINAL]})
+            await agent.expect("session/list")
+            agent.reply_error(-32000, "no", {"authMethods": [other]})
+            await agent.stall()
+
+        return ScriptedAgent(script)
+
+    async with acp_host.connect(Process(make), auth_terminal=terminal, authenticate=handler) as host:
+        with pytest.raises(AuthRequired) as refused:
+            await host.new_session()
+        assert "has changed what the login" in str(refused.value.__cause__)
+    assert ran == []
+
+
 async def test_a_login_in_a_terminal_that_fails() -> None:
     async def terminal(login: TerminalLogin) -> int:
         return 3
