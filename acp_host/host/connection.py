@@ -26,6 +26,7 @@ from acp_host.host.authentication import Authentication, LoginHandler, LoginLink
 from acp_host.host.change_check import ChangeCheck, ChangeCheckSettings
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.driver import Driver
+from acp_host.host.harn_routes import HarnRoutes
 from acp_host.host.incoming import IncomingRequests, RequestHandler
 from acp_host.host.incoming_notifications import IncomingNotifications, NotificationHandler
 from acp_host.host.notices import NoticeRouter
@@ -154,6 +155,8 @@ class HostConnection(AgentMethods):
         )
         self._service_handlers.register(self._incoming)
         self._notifications.take("elicitation/complete", self._service_handlers.elicitation_completed)
+        self._routes = HarnRoutes(self._sessions, self._is_harn, self.diagnostics.add)
+        self._notifications.take_others(self._routes.take)
         self._notifications.take("auth/status_update", self.authentication.told)
         self._notifications.take("_auth/status_update", self.authentication.told_its_own_way)
         self._mcp = McpServers(self._tasks.start, self._notify_of_mcp, self.diagnostics.add)
@@ -411,6 +414,12 @@ class HostConnection(AgentMethods):
                 self._auditor.refused(event)
             case Ended(error):
                 self._end(error)
+
+    def _is_harn(self) -> bool:
+        try:
+            return self.agreement.harn is not None
+        except InvalidState:  # it speaks before it has answered initialize
+            return False
 
     def _agent_name(self) -> str:
         try:

@@ -26,6 +26,7 @@ class IncomingNotifications:
         self._report = throttled(report)
         self._handlers: dict[str, NotificationHandler] = {}
         self._own: dict[str, Callable[[Any], bool]] = {}
+        self._others: Callable[[str, Any], bool] = lambda method, params: False
 
     def serve(self, method: str, handler: NotificationHandler) -> None:
         """Call ``handler`` with notifications of ``method``, in place of what was called before.
@@ -41,10 +42,14 @@ class IncomingNotifications:
         """Give notifications of ``method`` to ``taker`` first; it tells whether somebody listens."""
         self._own[method] = taker
 
+    def take_others(self, taker: Callable[[str, Any], bool]) -> None:
+        """Give notifications that nobody has claimed by :meth:`take` to ``taker``, with their method; as there."""
+        self._others = taker
+
     def receive(self, event: NotificationReceived) -> None:
         """Hand a notification on, in the order of arrival; one that nobody listens to is reported."""
         taker, handler = self._own.get(event.method), self._handlers.get(event.method)
-        taken = taker is not None and taker(event.params)
+        taken = self._others(event.method, event.params) if taker is None else taker(event.params)
         if handler is not None:
             self._call(handler, event)
         elif not taken:

@@ -34,7 +34,7 @@ from acp_host.state.memory import MemoryPolicy
 from acp_host.state.reminder_entry import ReminderEntry
 from acp_host.state.reminders import RemindersPanel
 from acp_host.state.session_state import SessionState
-from acp_host.translate.harn import translate_harn
+from acp_host.translate.harn import HarnReport, translate_harn
 from acp_host.translate.reminders import PendingInjections
 from acp_host.translate.v1 import PLAIN, opened, translate, translate_run
 from acp_host.wire._model import UNSET
@@ -410,8 +410,9 @@ class Session(SessionMethods):
         elif isinstance(update, Notice):
             self._notice_router.receive(self.id, update, self.notices, during_replay=self._awaits_opening)
 
-    def _report_unfolded(self, update: SessionUpdate | ChunkRun, error: Exception) -> None:
-        text = f"an update ({type(update).__name__}) was not folded into the state: {type(error).__name__}: {error}"
+    def _report_unfolded(self, told: SessionUpdate | ChunkRun | str, error: Exception) -> None:
+        what = told if isinstance(told, str) else f"an update ({type(told).__name__})"
+        text = f"{what} was not folded into the state: {type(error).__name__}: {error}"
         trace = "".join(traceback.format_exception(error, limit=-5))
         kind = DiagnosticKind.HANDLER_FAILED
         self._report(Diagnostic(kind, text, method="session/update", session_id=self.id, data=trace))
@@ -457,12 +458,28 @@ class Session(SessionMethods):
         report = translate_harn(update)
         if report is None:
             return False
+        self._fold_harn(report, "a Harn update", update)
+        return report.is_update
+
+    def receive_notification(self, method: str, params: Mapping[str, Any]) -> None:
+        """Take a notification of Harn that belongs to this session."""
+        from acp_host.translate.harn.notifications import translate_notification  # loaded for such agents only
+
+        report = translate_notification(method, params)
+        if report is None:
+            return
+        try:
+            self._fold_harn(report, method, params)
+        except Exception as error:  # a fault of this library must not cost the session more than this notification
+            self._report_unfolded(method, error)
+        self._note_activity()
+
+    def _fold_harn(self, report: HarnReport, what: str, told: Any) -> None:
         for problem in report.problems:
-            text = f"a Harn update is malformed: {problem}"
-            self._report(Diagnostic(DiagnosticKind.MALFORMED, text, session_id=self.id, data=update))
+            text = f"{what} is malformed: {problem}"
+            self._report(Diagnostic(DiagnosticKind.MALFORMED, text, session_id=self.id, data=told))
         for event in report.events:
             self.state.apply(event)
-        return report.is_update
 
     def continue_from(self, earlier: Session) -> None:
         """Take over what outlives a connection from the session's object on an earlier one."""

@@ -1,0 +1,68 @@
+"""Whose a message of Harn is that does not name its session, or names it in another way: :class:`HarnRoutes`.
+
+=======================================  =============================================================================
+what a message names                     it belongs to
+=======================================  =============================================================================
+a session that is open here              that session
+``promptCorrelation``, of a prompt that  the session of the prompt
+this host has sent
+neither                                  the session of the only prompt that runs, else the only session
+=======================================  =============================================================================
+
+Agents of a bridge leave the session out, or name it with an empty string.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
+from acp_host.host.session import Session
+from acp_host.host.session_table import SessionTable
+from acp_host.wire._model import NO_EXTRA
+
+__all__ = ["HarnRoutes"]
+
+
+class HarnRoutes:
+    """The sessions of a connection, as Harn's messages name them.
+
+    Args:
+        sessions: the sessions.
+        is_harn: tells whether the agent is Harn; another agent's notifications of the same name are not touched.
+        report: takes diagnostics.
+    """
+
+    def __init__(
+        self, sessions: SessionTable, is_harn: Callable[[], bool], report: Callable[[Diagnostic], None]
+    ) -> None:
+        self._sessions = sessions
+        self._is_harn = is_harn
+        self._report = throttled(report)
+
+    def session_of(self, params: Any) -> Session | None:
+        """Return the session that the parameters of a request or notification belong to, or ``None``."""
+        told: Mapping[str, Any] = params if isinstance(params, Mapping) else NO_EXTRA
+        session_id = told.get("sessionId") or told.get("session_id")
+        if isinstance(session_id, str):
+            return self._sessions.owner(session_id)
+        running = [session for session in self._sessions if session.current_turn is not None]
+        sessions = running or list(self._sessions)
+        return sessions[0] if len(sessions) == 1 else None
+
+    def take(self, method: str, params: Any) -> bool:
+        """Take a notification into the state of its session; tell whether it is one of Harn's."""
+        if not self._is_harn():
+            return False
+        from acp_host.translate.harn.notifications import NOTIFICATIONS  # loaded when an agent turns out to be Harn
+
+        if method not in NOTIFICATIONS:
+            return False
+        session = self.session_of(params)
+        if session is None or not isinstance(params, Mapping):
+            text = f"the agent sent {method}, which belongs to no session that is open here"
+            self._report(Diagnostic(DiagnosticKind.UNEXPECTED, text, method=method, data=params))
+        else:
+            session.receive_notification(method, params)
+        return True
