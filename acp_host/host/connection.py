@@ -150,9 +150,7 @@ class HostConnection(AgentMethods):
             agent_name=self._agent_name,
             report=self.diagnostics.add,
         )
-        self._service_handlers = ServiceHandlers(
-            services, gate, self._sessions, self._reads_missing_as_empty, self.diagnostics.add
-        )
+        self._service_handlers = ServiceHandlers(services, gate, self._sessions, self._has_quirk, self.diagnostics.add)
         self._service_handlers.register(self._incoming)
         self._notifications.take("elicitation/complete", self._service_handlers.elicitation_completed)
         self._routes = HarnRoutes(self._sessions, self._is_harn, self.diagnostics.add)
@@ -449,8 +447,8 @@ class HostConnection(AgentMethods):
         if self._tasks.is_open:
             self._tasks.start(self._services.close_session(session_id))
 
-    def _reads_missing_as_empty(self) -> bool:
-        return self.agreement.quirk(QuirkKind.MISSING_FILE_READS_EMPTY) is not None
+    def _has_quirk(self, kind: QuirkKind) -> bool:
+        return self.agreement.quirk(kind) is not None
 
     def _add_session(self, session_id: str, roots: Any, opening: Opening | None, *, is_fork: bool = False) -> Session:
         changes = None if self._checks is None else ChangeCheck(session_id, roots, self._checks)

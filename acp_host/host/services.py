@@ -15,6 +15,7 @@ from acp_host.host.permission_gate import PermissionGate
 from acp_host.host.session import Session
 from acp_host.host.session_table import SessionTable
 from acp_host.protocol.negotiation import Registered
+from acp_host.quirks import QuirkKind
 from acp_host.services.audit import AuditTrail
 from acp_host.services.elicitation import ElicitationHandlers, answer_elicitation
 from acp_host.services.elicitation_queue import ElicitationQueue
@@ -29,7 +30,12 @@ from acp_host.wire.elicitation import (
 )
 from acp_host.wire.files import ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse
 from acp_host.wire.permission import RequestPermissionRequest, RequestPermissionResponse
-from acp_host.wire.terminals import CreateTerminalRequest, CreateTerminalResponse
+from acp_host.wire.terminals import (
+    CreateTerminalRequest,
+    CreateTerminalResponse,
+    WaitForTerminalExitRequest,
+    WaitForTerminalExitResponse,
+)
 
 __all__ = ["ServiceHandlers", "ServiceSet"]
 
@@ -100,7 +106,7 @@ class ServiceHandlers:
         services: the services.
         gate: decides what the agent may do.
         sessions: says which sessions exist.
-        missing_file_reads_empty: tells whether the agent must get empty content for a file that does not exist.
+        has_quirk: tells whether a quirk is in force for the agent.
         report: takes diagnostics.
     """
 
@@ -109,13 +115,13 @@ class ServiceHandlers:
         services: ServiceSet,
         gate: PermissionGate,
         sessions: SessionTable,
-        missing_file_reads_empty: Callable[[], bool],
+        has_quirk: Callable[[QuirkKind], bool],
         report: Callable[[Diagnostic], None],
     ) -> None:
         self._services = services
         self._gate = gate
         self._sessions = sessions
-        self._missing_file_reads_empty = missing_file_reads_empty
+        self._has_quirk = has_quirk
         self._report = report
         self._report_question = throttled(report)
 
@@ -131,7 +137,7 @@ class ServiceHandlers:
         if terminals is not None:
             incoming.serve("terminal/create", self._in_session(self._create_terminal))
             incoming.serve("terminal/output", self._in_session(terminals.output))
-            incoming.serve("terminal/wait_for_exit", self._in_session(terminals.wait_for_exit))
+            incoming.serve("terminal/wait_for_exit", self._in_session(self._wait_for_exit))
             incoming.serve("terminal/kill", self._in_session(terminals.kill))
             incoming.serve("terminal/release", self._in_session(terminals.release))
         if self._services.elicitation != ElicitationHandlers():
@@ -166,7 +172,7 @@ class ServiceHandlers:
         try:
             return await self._services.files.read_text_file(params)
         except ResourceNotFound:
-            if self._missing_file_reads_empty():
+            if self._has_quirk(QuirkKind.MISSING_FILE_READS_EMPTY):
                 return ReadTextFileResponse("")
             raise
 
@@ -185,6 +191,21 @@ class ServiceHandlers:
         command = await self._services.terminals.describe(request)  # what cannot be run, nobody is asked about
         await self._gate.admit(request)
         return await self._services.terminals.create(request, command)
+
+    async def _wait_for_exit(self, request: WaitForTerminalExitRequest) -> WaitForTerminalExitResponse:
+        """Answer when the command has ended, to Harn with the output in the answer: it takes it from nowhere else.
+
+        Both outputs are one here, in the order in which they were printed.
+        """
+        assert self._services.terminals is not None
+        known = self._services.terminals.terminals(request.session_id)  # it may be released while it is waited for
+        response = await self._services.terminals.wait_for_exit(request)
+        terminal = next((terminal for terminal in known if terminal.terminal_id == request.terminal_id), None)
+        if terminal is None or (
+            terminal.command.shell is None and not self._has_quirk(QuirkKind.READS_OUTPUT_WITH_EXIT)
+        ):
+            return response
+        return evolve(response, extra={"stdout": terminal.output, "stderr": "", "combined": terminal.output})
 
     async def _request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
         return RequestPermissionResponse(await self._gate.answer(request))

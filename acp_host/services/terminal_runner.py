@@ -28,6 +28,7 @@ from typing import Protocol, runtime_checkable
 from attrs import field, frozen
 
 from acp_host.errors import InvalidInput, InvalidState
+from acp_host.services.shells import Shell
 from acp_host.wire.ids import SessionId
 
 __all__ = ["RunningCommand", "TerminalCommand", "TerminalEvents", "TerminalRunner", "TerminalSize"]
@@ -64,6 +65,8 @@ class TerminalCommand:
         agent_env: the variables that the agent has set itself. Show their names: some change what a program does.
         env: the whole environment, the agent's variables included.
         size: the size of the pseudo-terminal that it is to run under; ``None``: it needs none.
+        shell: the shell that the agent has named to read its command line; ``argv`` begins with it, unless it is the
+            platform's. ``None``: it has named none.
     """
 
     session_id: SessionId
@@ -73,6 +76,7 @@ class TerminalCommand:
     agent_env: Mapping[str, str] = field(factory=dict, repr=False)
     env: Mapping[str, str] = field(factory=dict, repr=False)
     size: TerminalSize | None = None
+    shell: Shell | None = None
 
     @property
     def command_line(self) -> str:

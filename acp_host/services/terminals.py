@@ -12,6 +12,9 @@ in ``command`` and nothing in ``args``. It is taken for one if it has a blank or
 it and no program of that name exists; then the platform's shell runs it (``/bin/sh -c``, on Windows ``cmd.exe /c``) and
 the terminal's ``via_shell`` says so.
 
+An agent of Harn sends a whole command line too, and with it the ``shell`` that is to read it, in a member of that name:
+one of :class:`~acp_host.services.shells.Shells`, by its id or as an object.
+
 Errors:
 
 ==============================================================  ==================================
@@ -20,6 +23,7 @@ what is wrong                                                   raised
 no such session, no such terminal in this session, or released  ``ResourceNotFound`` (-32002)
 a working directory that is missing or outside the roots        ``InvalidParams`` (-32602)
 a variable that agents may not set                              ``InvalidParams`` (-32602)
+a shell that this host does not have                            ``InvalidParams`` (-32602)
 a command that cannot be launched                               ``InvalidParams`` (-32602)
 too many terminals that still run                               ``InternalError`` (-32603)
 ==============================================================  ==================================
@@ -42,6 +46,7 @@ from acp_host.services._command import resolve_command
 from acp_host.services._confined import Roots, confine
 from acp_host.services._process_runner import ProcessRunner
 from acp_host.services._terminal_process import TerminalListener, TerminalProcess
+from acp_host.services.shells import Shells
 from acp_host.services.terminal_environment import EnvironmentPolicy
 from acp_host.services.terminal_runner import TerminalCommand, TerminalRunner, TerminalSize
 from acp_host.state.observable import Subscription
@@ -103,6 +108,7 @@ class TerminalService:
             :meth:`TerminalProcess.write`.
         runner: runs the commands in place of this program, e.g. in the terminal of an editor.
         launcher: may change how this program runs them, e.g. in a sandbox, see :mod:`acp_host.sandbox`.
+        shells: the shells that an agent may name; ``None``: those of this machine.
 
     Raises:
         InvalidInput: an argument is wrong, or ``pty`` is asked of Windows without a ``runner`` that has one.
@@ -116,6 +122,7 @@ class TerminalService:
         pty: bool | TerminalSize = False,
         runner: TerminalRunner | None = None,
         launcher: Launcher | None = None,
+        shells: Shells | None = None,
     ) -> None:
         if not isinstance(max_output, int) or isinstance(max_output, bool) or max_output < 0:
             raise InvalidInput(f"max_output is a number of bytes, not {max_output!r}")
@@ -127,7 +134,10 @@ class TerminalService:
             raise InvalidInput(
                 "there are no pseudo-terminals on Windows; pass a runner= that has a terminal of its own"
             )
+        if shells is not None and not isinstance(shells, Shells):
+            raise InvalidInput(f"shells is None or Shells, not {shells!r}")
         self._max_output = max_output
+        self._shells = shells or Shells()
         self._environment = _policy(environment)
         self._size = TerminalSize() if pty is True else pty or None
         if launcher is not None and (runner is not None or not callable(launcher)):
@@ -204,7 +214,7 @@ class TerminalService:
         """
         session = self._session(request.session_id)
         return await asyncio.to_thread(
-            resolve_command, request, session.roots, session.cwd, self._environment, self._size
+            resolve_command, request, session.roots, session.cwd, self._environment, self._size, self._shells
         )
 
     async def create(
