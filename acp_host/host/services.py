@@ -201,9 +201,9 @@ class ServiceHandlers:
         known = self._services.terminals.terminals(request.session_id)  # it may be released while it is waited for
         response = await self._services.terminals.wait_for_exit(request)
         terminal = next((terminal for terminal in known if terminal.terminal_id == request.terminal_id), None)
-        if terminal is None or (
-            terminal.command.shell is None and not self._has_quirk(QuirkKind.READS_OUTPUT_WITH_EXIT)
-        ):
+        if terminal is None:
+            return response
+        if terminal.command.shell is None and not self._has_quirk(QuirkKind.READS_OUTPUT_WITH_EXIT):
             return response
         return evolve(response, extra={"stdout": terminal.output, "stderr": "", "combined": terminal.output})
 
