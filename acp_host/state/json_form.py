@@ -89,4 +89,6 @@ def _members(cls: Any) -> tuple[tuple[str, str, Callable[[Any], Any]], ...]:
 
 
 def _as_sent(value: Any) -> Any:
-    return {} if value is NO_EXTRA else value
+    if value is NO_EXTRA:
+        return {}
+    return list(value) if isinstance(value, tuple) else value

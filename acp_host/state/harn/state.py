@@ -7,12 +7,19 @@ from typing import Any
 
 from acp_host.state.clock import Scheduler
 from acp_host.state.events import HarnEvent
-from acp_host.state.harn.collections import Topic
+from acp_host.state.harn.artifacts import Artifacts
+from acp_host.state.harn.collections import Topic, is_same
+from acp_host.state.harn.handoffs import Handoffs
+from acp_host.state.harn.live_clients import LiveClients
+from acp_host.state.harn.skills import Skills
 from acp_host.state.harn.snapshot import HarnSnapshot
 from acp_host.state.harn.workers import Workers
 from acp_host.state.observable import ChangeKind, Observable, Report
 
 __all__ = ["HarnState"]
+
+_OF_THE_PRESENT = ("live_clients",)
+"""Topics that are no history: a replay takes the place of nothing in them."""
 
 
 class HarnState(Observable[HarnSnapshot]):
@@ -41,7 +48,7 @@ class HarnState(Observable[HarnSnapshot]):
         if self._is_superseded:
             self._is_superseded = False
             self._before_replay = self._topics
-            self._replace(self._new_topics())
+            self._replace(self._new_topics() | {name: self._topics[name] for name in _OF_THE_PRESENT})
         self._folds[event.__class__](event)
 
     def replay_begins(self) -> None:
@@ -59,15 +66,21 @@ class HarnState(Observable[HarnSnapshot]):
         self._is_superseded = False
         self._before_replay = None
 
-    def _new_topics(self) -> Mapping[str, Topic]:
+    def _new_topics(self) -> dict[str, Topic]:
         return {
             "workers": Workers(self.note, self._problem),
+            "skills": Skills(self.note),
+            "artifacts": Artifacts(self.note),
+            "handoffs": Handoffs(self.note),
+            "live_clients": LiveClients(self.note),
         }
 
     def _replace(self, topics: Mapping[str, Topic]) -> None:
+        before = self._topics
         self._use(topics)
-        for topic in topics:
-            self.note(topic)
+        for name, topic in topics.items():
+            if not is_same(topic.freeze(), before[name].freeze()):
+                self.note(name)
 
     def _use(self, topics: Mapping[str, Topic]) -> None:
         self._topics = topics

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from acp_host.state.events import SessionEvent
-from acp_host.translate.harn import HarnReport, workers
+from acp_host.translate.harn import HarnReport, artifacts, handoffs, live_clients, skills, workers
 from acp_host.translate.harn.payload import Payload, Unusable, payload_of
 
 __all__ = ["KINDS", "translate_kind"]
@@ -15,6 +15,14 @@ Reader = Callable[[Payload], tuple[SessionEvent, ...]]
 """Reads the members of an update; raises ``Unusable`` where they do not say what it is about."""
 
 _READERS: Final[Mapping[str, Reader]] = {
+    "artifact": artifacts.artifact,
+    "handoff": handoffs.handoff,
+    "live_session_client": live_clients.live_session_client,
+    "skill_activated": skills.skill_activated,
+    "skill_deactivated": skills.skill_deactivated,
+    "skill_narrow": skills.skill_narrow,
+    "skill_scope_tools": skills.skill_scope_tools,
+    "stance_transition": skills.stance_transition,
     "worker_update": workers.worker_update,
 }
 

@@ -1,0 +1,66 @@
+"""Who is attached to a session, from updates and from the answers of the methods that change it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from acp_host.state.harn.live_clients import MAX_CLIENTS, LiveClient, LiveClientsReported, LiveClientsSnapshot
+from acp_host.translate.harn import HarnReport
+from acp_host.translate.harn.payload import Payload
+from acp_host.wire._model import NO_EXTRA
+
+__all__ = ["live_clients_answer", "live_session_client"]
+
+
+def live_session_client(payload: Payload) -> tuple[LiveClientsReported, ...]:
+    """Read ``live_session_client``."""
+    action, state = payload.identity("action"), payload.nested("state")
+    return (LiveClientsReported(action, None if state is None else _state(state)),)
+
+
+def live_clients_answer(result: Any, action: str | None = None) -> HarnReport:
+    """Read the answer to ``session/attach``, ``takeover``, ``detach`` or ``heartbeat``: the same as in an update.
+
+    Args:
+        result: the answer.
+        action: what was done, in the word of the update.
+    """
+    if not isinstance(result, Mapping):
+        return HarnReport((), ("the answer is no object",))
+    payload = Payload(result)
+    return HarnReport((LiveClientsReported(action, _state(payload)),), tuple(payload.problems))
+
+
+def _state(payload: Payload) -> LiveClientsSnapshot:
+    client = payload.nested("client")
+    known = [_client(each) for each in (payload.objects("clients") or ())[:MAX_CLIENTS]]
+    return LiveClientsSnapshot(
+        client=None if client is None else _client(client),
+        clients=tuple([each for each in known if each is not None]),
+        active_controller_id=payload.text("active_controller_id"),
+        previous_controller_id=payload.text("previous_controller_id"),
+    )
+
+
+def _client(payload: Payload) -> LiveClient | None:
+    client_id = payload.text("client_id")
+    if client_id is None:
+        payload.problems.append("a client has no client_id")
+        return None
+    return LiveClient(
+        client_id=client_id,
+        mode=payload.text("mode"),
+        attached_at=_seconds(payload, "attached_at"),
+        last_seen_at=_seconds(payload, "last_seen_at"),
+        prompt_injection=payload.flag("prompt_injection") or False,
+        permission_routing=payload.flag("permission_routing") or False,
+        metadata=payload.object("metadata") or NO_EXTRA,
+        extra=payload.rest(),
+    )
+
+
+def _seconds(payload: Payload, name: str) -> str | None:
+    """Return seconds as the string that they should be, also where they are a number."""
+    found = payload.any(name)
+    return str(found) if isinstance(found, int) and not isinstance(found, bool) else payload.text(name)
