@@ -24,7 +24,7 @@ from acp_host import FileService, HostConnection, PermissionPolicy, TerminalServ
 from acp_host.diagnostics import excerpt
 from acp_host.services.audit import AuditDecision
 from acp_host.testing import ScriptedAgent
-from tests.chaos.bad_agents import ALL, DONE, connected
+from tests.chaos.bad_agents import ALL, DONE, cancelled, connected, permission
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the paths, links and devices are those of POSIX")
 
@@ -528,6 +528,36 @@ async def test_r144_a_session_that_is_not_there_yet_or_any_more_serves_nothing(d
         await host.close_session(session.id)
         closed.set()
     assert (disk.work / "file").read_text() == "inside"
+
+
+async def test_r144_nothing_is_permitted_any_more_once_its_turn_is_cancelled(disk: Disk) -> None:
+    asked: list[Any] = []
+
+    def ask(request: Any) -> str:
+        asked.append(request)
+        return "allow_once"
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake(ALL)
+        await agent.open_session("session-1")
+        prompt = await agent.expect("session/prompt")
+        assert (await write(agent, disk.work / "before"))["result"] == {}
+        agent.say("one moment")
+        await agent.expect("session/cancel")
+        assert refused(await write(agent, disk.work / "after"), -32800)
+        assert refused(await run(agent, disk.work), -32800)
+        answer = await agent.call("session/request_permission", permission())
+        assert answer["result"] == cancelled
+        agent.reply({"stopReason": "cancelled"}, to=prompt)
+
+    async with connected(script, **{**served(), "permissions": ask}) as host:
+        session = await host.new_session(disk.work)
+        async for _ in (turn := session.prompt("go")):
+            turn.cancel()
+        await turn
+    assert len(asked) == 1
+    assert not (disk.work / "after").exists()
+    assert [str(record.decision) for record in host.audit.records] == ["allowed", "cancelled", "cancelled", "cancelled"]
 
 
 # Floods
