@@ -1,7 +1,8 @@
 """What the agent asks of the host: :class:`IncomingRequests`.
 
 Every request is answered exactly once: by its handler, by an error when the handler raises, or by the withdrawal of the
-agent or the cancellation of the turn it belongs to. Handlers run as tasks of the connection; the reader never waits for
+agent or the cancellation of the turn it belongs to. Which requests a turn takes with it: the user's questions, and what
+is served by a :class:`TurnHandler`. Handlers run as tasks of the connection; the reader never waits for
 one.
 """
 
@@ -10,11 +11,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 import traceback
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from attrs import define
+from attrs import define, frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.errors import InternalError, InvalidInput, RequestCancelled, RequestFailed
@@ -31,10 +32,32 @@ from acp_host.wire.permission import (
     RequestPermissionResponse,
 )
 
-__all__ = ["IncomingRequests", "OpenRequest", "RequestHandler"]
+__all__ = ["HandlerFailed", "IncomingRequests", "OpenRequest", "RequestHandler", "TurnHandler"]
 
 RequestHandler = Callable[[Any], Any | Awaitable[Any]]
 """Takes the parameters (a wire type, or plain JSON for an extension); returns the result or an awaitable of it."""
+
+
+class HandlerFailed(RequestFailed):
+    """Raised by a handler that has failed and says what the agent is answered; its cause becomes a diagnostic."""
+
+
+@frozen
+class TurnHandler:
+    """A handler whose work is part of a turn: when that is cancelled it is too, and the request answered with an error.
+
+    A request that names no session belongs to the only one that has a turn on the wire, if there is just one.
+
+    Attributes:
+        handle: the handler itself.
+    """
+
+    handle: RequestHandler
+
+    def __call__(self, params: Any) -> Any | Awaitable[Any]:
+        """Handle a request."""
+        return self.handle(params)
+
 
 _CANCELLED_ANSWERS: dict[str, Callable[[], Model]] = {
     "session/request_permission": lambda: RequestPermissionResponse(CancelledPermissionOutcome()),
@@ -53,6 +76,7 @@ class OpenRequest:
         params: its parameters: a wire type, or plain JSON for an extension.
         session: the session that it belongs to; ``None`` if that is not known, or it belongs to none.
         asks: what the user is asked about it at the moment; ``None``: nothing.
+        of_turn: it ends with its turn, whatever it is.
         by_host: it was answered here, in place of its handler.
         task: runs the handler.
     """
@@ -62,6 +86,7 @@ class OpenRequest:
     params: Any
     session: Asking | None = None
     asks: Any = None
+    of_turn: bool = False
     by_host: bool = False
     task: asyncio.Task[None] | None = None
 
@@ -71,8 +96,15 @@ class OpenRequest:
         return self.asks is not None
 
     @property
+    def ends_with_turn(self) -> bool:
+        """Whether nobody is to see to it any more once its turn is cancelled."""
+        return self.is_question or self.of_turn
+
+    @property
     def when_cancelled(self) -> Any:
-        """The answer when nobody is to be asked any more."""
+        """The answer when nobody is to see to it any more."""
+        if self.of_turn:
+            return RequestCancelled("the turn was cancelled")
         answer = _CANCELLED_ANSWERS.get(self.method)
         return answer() if answer else RequestCancelled("the turn was cancelled before anybody had permitted this")
 
@@ -113,6 +145,9 @@ class Sessions(Protocol):
 
     def owner(self, session_id: str) -> Asking | None:
         """Return the session with this id, or the one whose subagent has it, or ``None``."""
+
+    def only_busy(self) -> Asking | None:
+        """Return the session that has a turn on the wire, if there is just one."""
 
 
 class IncomingRequests:
@@ -163,7 +198,9 @@ class IncomingRequests:
 
     def receive(self, event: RequestReceived) -> None:
         """Start to handle a request."""
-        request = OpenRequest(event.id, event.method, event.params, self._session_of(event.params))
+        handler = self._handlers[event.method]
+        request = OpenRequest(event.id, event.method, event.params, of_turn=isinstance(handler, TurnHandler))
+        request.session = self._session_of(request)
         if event.method in _CANCELLED_ANSWERS:
             request.asks = event.params
         self._open[type(event.id), event.id] = request
@@ -171,14 +208,14 @@ class IncomingRequests:
             request.by_host = True
             self._answer(request, RequestCancelled("the host is closing the connection"))
             return
-        if request.is_question and request.session is not None and request.session.is_cancelling:
+        if request.ends_with_turn and request.session is not None and request.session.is_cancelling:
             # It crossed the cancel on its way: nobody is to be asked about a turn that they have ended (R60).
             request.by_host = True
             self._answer(request, request.when_cancelled)
             return
         if request.session is not None:
             request.session.request_begins(request)
-        request.task = self._tasks.start(self._handle(request, self._handlers[event.method]))
+        request.task = self._tasks.start(self._handle(request, handler))
 
     def withdraw(self, request_id: RequestId) -> None:
         """Answer a request that the agent withdrew (``$/cancel_request``), and cancel its handler."""
@@ -191,14 +228,14 @@ class IncomingRequests:
         return any(request.concerns(session_id, prompt_id) for request in self._open.values())
 
     def cancel_questions(self, session_id: str, prompt_id: RequestId) -> None:
-        """Answer every open question of a session as cancelled, without writing yet; other requests go on.
+        """Answer what ends with a session's turn as cancelled, without writing yet; other requests go on.
 
         Args:
             session_id: the session.
             prompt_id: id of the prompt that runs in it; questions that name it belong to the session too.
         """
         for request in tuple(self._open.values()):
-            if request.is_question and request.concerns(session_id, prompt_id):
+            if request.ends_with_turn and request.concerns(session_id, prompt_id):
                 self._close(request, request.when_cancelled, write=False)
 
     def call_ended(self, session_id: str, tool_call_id: str) -> None:
@@ -245,9 +282,17 @@ class IncomingRequests:
             closing = RequestCancelled("the host is closing the connection")
             self._close(request, request.when_cancelled if request.method in _CANCELLED_ANSWERS else closing)
 
-    def _session_of(self, params: Any) -> Asking | None:
-        session_id = getattr(params, "session_id", None) or self._prompts.get(getattr(params, "request_id", None))
-        return None if session_id is None or self._sessions is None else self._sessions.owner(session_id)
+    def _session_of(self, request: OpenRequest) -> Asking | None:
+        if self._sessions is None:
+            return None
+        params = request.params
+        if isinstance(params, Mapping):  # of an extension
+            session_id = params.get("sessionId")
+        else:
+            session_id = getattr(params, "session_id", None) or self._prompts.get(getattr(params, "request_id", None))
+        if isinstance(session_id, str):
+            return self._sessions.owner(session_id)
+        return self._sessions.only_busy() if request.of_turn else None
 
     async def _handle(self, request: OpenRequest, handler: RequestHandler) -> None:
         try:
@@ -255,6 +300,9 @@ class IncomingRequests:
             if inspect.isawaitable(result):
                 result = await result
             self._answer(request, result)
+        except HandlerFailed as error:
+            self._report_failure(request, error.__cause__ or error)
+            self._answer(request, error)
         except RequestFailed as error:
             self._answer(request, error)
         except asyncio.CancelledError:
@@ -295,12 +343,13 @@ class IncomingRequests:
             request.task.cancel()
 
     def _report_failure(self, request: OpenRequest, error: BaseException) -> None:
+        session_id = getattr(request.params, "session_id", None) or (request.session and request.session.id)
         self._report(
             Diagnostic(
                 DiagnosticKind.HANDLER_FAILED,
                 f"the handler of {request.method} failed: {type(error).__name__}: {error}",
                 method=request.method,
-                session_id=getattr(request.params, "session_id", None),
+                session_id=session_id,
                 data="".join(traceback.format_exception(error, limit=-5)),
             )
         )

@@ -60,6 +60,11 @@ class SessionTable:
                 self._parents[session_id] = owner
         return owner
 
+    def only_busy(self) -> Session | None:
+        """Return the session that has a turn on the wire, if there is just one."""
+        busy = [session for session in self if session.current_turn is not None]
+        return busy[0] if len(busy) == 1 else None
+
     @property
     def is_creating(self) -> bool:
         """Whether a request that creates a session is pending, so that an unknown id may become known."""
