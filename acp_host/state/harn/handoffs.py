@@ -44,7 +44,7 @@ class Handoff:
     Attributes:
         handoff_id: its id; what comes with the same one takes its place.
         artifact_id: the artifact that goes with it.
-        kind: what sort of handoff it is.
+        kind: what sort of handoff it is; older agents do not say, and have one sort.
         source_persona: who hands it on.
         target: who is to go on with it.
         task: what is to be done.
@@ -68,7 +68,7 @@ class Handoff:
 
     handoff_id: str
     artifact_id: str | None = None
-    kind: str | None = None
+    kind: str = "handoff"
     source_persona: str | None = None
     target: HandoffTarget | None = None
     task: str | None = None

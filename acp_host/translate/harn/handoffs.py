@@ -24,7 +24,7 @@ def handoff_object(payload: Payload, handoff_id: str, artifact_id: str | None = 
     return Handoff(
         handoff_id=handoff_id,
         artifact_id=artifact_id,
-        kind=payload.text("kind"),
+        kind=payload.text("kind") or "handoff",
         source_persona=payload.text("source_persona"),
         target=None if target is None else _target(target),
         task=payload.text("task"),
