@@ -25,7 +25,10 @@
     │   ├── InternalError          -32603
     │   ├── RequestCancelled       -32800
     │   ├── AuthRequired           -32000
-    │   └── ResourceNotFound       -32002
+    │   ├── ResourceNotFound       -32002
+    │   ├── PromptFailed           -32000 of Harn: what went wrong in a turn, and whether to try again
+    │   ├── SessionNotFound        -32004 of Harn
+    │   └── NoActivePrompt         -32004 of Harn: the session is there, and no turn runs in it
     ├── LoginFailed                the user could not log in, or did not want to
     ├── SessionNotReopened         no way that a policy allows opened a session of earlier again
     ├── OutcomeUnknown             a request was written, and the connection ended before its answer
@@ -58,15 +61,18 @@ __all__ = [
     "LoginFailed",
     "MalformedResponse",
     "MethodNotFound",
+    "NoActivePrompt",
     "NotSupported",
     "OutcomeUnknown",
     "ParseError",
     "PeerError",
+    "PromptFailed",
     "ReminderInvalid",
     "ReminderNotDelivered",
     "RequestCancelled",
     "RequestFailed",
     "ResourceNotFound",
+    "SessionNotFound",
     "SessionNotReopened",
     "StartFailed",
     "StartTimeout",
@@ -218,9 +224,10 @@ class RequestFailed(AcpError):
         shown = message if len(message) <= _LONGEST_SHOWN else f"{message[:_LONGEST_SHOWN]}…"
         super().__init__(f"{method or 'the request'} failed with {self.code}: {redact_text(shown)}")
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, by_code: bool = True) -> None:
         super().__init_subclass__()
-        RequestFailed._by_code.setdefault(cls.default_code, cls)
+        if by_code:
+            RequestFailed._by_code.setdefault(cls.default_code, cls)
 
     @staticmethod
     def from_code(code: int, message: str, data: Any = None, method: str | None = None) -> RequestFailed:
@@ -283,6 +290,39 @@ class ResourceNotFound(RequestFailed):
     """-32002: a session, file or other resource does not exist."""
 
     default_code = -32002
+
+
+class PromptFailed(RequestFailed, by_code=False):
+    """-32000 of a Harn agent for a prompt: the turn failed, and the error says how.
+
+    Attributes:
+        failure: what the error says, as :class:`~acp_host.wire.harn.prompt.PromptFailure`; decide by this, and never
+            by the message.
+        terminal_class: sort of the failure, one of :class:`~acp_host.wire.harn.prompt.TerminalClass` or another word.
+        retryable: whether the same prompt may work later; ``None`` if the agent does not say.
+        retry_after: seconds to wait before it; ``None`` likewise.
+    """
+
+    default_code = -32000
+
+    def __init__(self, message: str, *, failure: Any, code: int, data: Any = None, method: str | None = None) -> None:
+        super().__init__(message, code=code, data=data, method=method)
+        self.failure = failure
+        self.terminal_class: str = failure.terminal_class
+        self.retryable: bool | None = failure.retryable
+        self.retry_after: float | None = failure.retry_after
+
+
+class SessionNotFound(RequestFailed, by_code=False):
+    """-32004 of a Harn agent: it does not know the session."""
+
+    default_code = -32004
+
+
+class NoActivePrompt(RequestFailed, by_code=False):
+    """-32004 of a Harn agent: it knows the session, but what was asked needs a turn that runs, and none does."""
+
+    default_code = -32004
 
 
 class LoginFailed(AcpError):

@@ -10,6 +10,8 @@ from attrs import evolve, field, frozen
 
 from acp_host.errors import AcpError
 from acp_host.services.change_verdicts import ChangeReport, JudgedChange
+from acp_host.wire.harn.members import harn_meta
+from acp_host.wire.harn.prompt import Terminal, TerminalKind
 from acp_host.wire.prompt import PromptResponse, StopReason
 from acp_host.wire.usage import Usage
 
@@ -38,12 +40,14 @@ class Outcome:
         verified: the agent vouches for the completion by more than a stop reason.
         detail: the raw word or the reason behind ``kind``; may be empty.
         violations: the changes that the policy forbids, where ``kind`` is ``policy_violated`` or ``failed``.
+        terminal: the verdict of a Harn agent on the turn; ``None`` where it gave none, and for other agents.
     """
 
     kind: OutcomeKind
     verified: bool = False
     detail: str = ""
     violations: tuple[JudgedChange, ...] = ()
+    terminal: Terminal | None = None
 
 
 @frozen(kw_only=True)
@@ -73,6 +77,12 @@ class TurnResult:
     meta: Mapping[str, Any] = field(factory=dict)
     changes: ChangeReport | None = None
 
+    @property
+    def persistence_error(self) -> str | None:
+        """Why a Harn agent could not keep the turn; ``None`` where it says nothing of that kind."""
+        problem = harn_meta(self.meta).get("persistenceError")
+        return problem if isinstance(problem, str) else None
+
 
 _KINDS: Mapping[str, OutcomeKind] = {
     StopReason.END_TURN: OutcomeKind.COMPLETED,
@@ -83,9 +93,34 @@ _KINDS: Mapping[str, OutcomeKind] = {
 }
 
 
-def outcome_of(response: PromptResponse) -> Outcome:
-    """Return what an agent's stop reason means; an unknown one is ``incomplete`` with the raw word."""
-    return Outcome(_KINDS.get(response.stop_reason, OutcomeKind.INCOMPLETE), detail=response.stop_reason)
+def outcome_of(response: PromptResponse, terminal: Terminal | None = None, *, vouches: bool = False) -> Outcome:
+    """Return what an agent's answer to a prompt means; an unknown stop reason is ``incomplete`` with the raw word.
+
+    Args:
+        response: the answer.
+        terminal: the agent's verdict, if it gave one: only ``natural`` is a completion, and a verified one.
+        vouches: the agent is one that says by a verdict whether it has done the work; without one nobody knows.
+    """
+    word = response.stop_reason
+    kind = _KINDS.get(word, OutcomeKind.INCOMPLETE)
+    if terminal is not None:
+        return _judged(terminal, word, kind)
+    if vouches and kind is OutcomeKind.COMPLETED:
+        return Outcome(OutcomeKind.UNVERIFIED, detail=word)
+    return Outcome(kind, detail=word)
+
+
+def _judged(terminal: Terminal, word: str, kind: OutcomeKind) -> Outcome:
+    """Return what a verdict means. A stop reason that contradicts it takes a completion away, and never makes one."""
+    if terminal.kind == TerminalKind.NATURAL and (word not in _KINDS or kind is OutcomeKind.COMPLETED):
+        return Outcome(OutcomeKind.COMPLETED, verified=True, detail=terminal.kind, terminal=terminal)
+    if terminal.kind == TerminalKind.NATURAL:
+        return Outcome(kind, detail=word, terminal=terminal)
+    if terminal.kind == TerminalKind.USER_CANCELLED:
+        kind = OutcomeKind.CANCELLED
+    elif kind is OutcomeKind.COMPLETED:
+        kind = OutcomeKind.INCOMPLETE
+    return Outcome(kind, detail=terminal.kind, terminal=terminal)
 
 
 def with_changes(result: TurnResult, changes: ChangeReport) -> TurnResult:
@@ -96,8 +131,9 @@ def with_changes(result: TurnResult, changes: ChangeReport) -> TurnResult:
     outcome, violations = result.outcome, changes.violations
     if violations:
         detail = f"{len(violations)} changes that the policy does not allow, the first: {violations[0]}"
-        outcome = Outcome(OutcomeKind.POLICY_VIOLATED, detail=detail, violations=violations)
+        kind = OutcomeKind.POLICY_VIOLATED
+        outcome = evolve(outcome, kind=kind, verified=False, detail=detail, violations=violations)
     elif changes.problem is not None and outcome.kind is OutcomeKind.COMPLETED:
         detail = f"not every change could be held against the policy: {changes.problem}"
-        outcome = Outcome(OutcomeKind.UNVERIFIED, detail=detail)
+        outcome = evolve(outcome, kind=OutcomeKind.UNVERIFIED, verified=False, detail=detail)
     return evolve(result, outcome=outcome, changes=changes)

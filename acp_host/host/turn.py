@@ -10,7 +10,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from acp_host.errors import AcpError
-from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult, outcome_of, with_changes
+from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult, with_changes
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
 from acp_host.services.change_verdicts import ChangeReport
 from acp_host.wire.chunk_runs import ChunkRun
@@ -189,9 +189,8 @@ class Turn:
         if self._updates is not None:
             self._updates.extend(run.updates())
 
-    def finish(self, response: PromptResponse) -> None:
-        """Take the agent's answer to the prompt."""
-        outcome = outcome_of(response)
+    def finish(self, response: PromptResponse, outcome: Outcome) -> None:
+        """Take the agent's answer to the prompt, and what it means."""
         if self.cancel_requested and outcome.kind is OutcomeKind.CANCELLED:
             outcome = evolve(outcome, detail=self.cancel_reason)
         self._end(

@@ -19,14 +19,16 @@ from acp_host.errors import AcpError, AuthRequired, InvalidParams, MalformedResp
 from acp_host.host.change_check import ChangeCheck
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests
+from acp_host.host.outcome import Outcome, outcome_of
 from acp_host.host.reminders import SessionReminders
 from acp_host.host.session_gone import says_gone
 from acp_host.host.turn import Turn
 from acp_host.services.change_verdicts import ChangeReport
 from acp_host.state import events
 from acp_host.wire._model import UNSET
+from acp_host.wire.harn.prompt import Terminal
 from acp_host.wire.ids import RequestId
-from acp_host.wire.prompt import CancelNotification, PromptRequest
+from acp_host.wire.prompt import CancelNotification, PromptRequest, PromptResponse
 
 __all__ = ["CancelTimeouts", "TurnQueue"]
 
@@ -225,7 +227,7 @@ class TurnQueue:
 
     def _settle(self, turn: Turn, end: Any) -> None:
         if not isinstance(end, AcpError):
-            turn.finish(end)
+            turn.finish(end, self._outcome(end))
         elif turn.cancel_requested and not self._driver.protocol.ended:
             turn.finish_cancelled(end)
         elif isinstance(end, MalformedResponse) and end.has_result:
@@ -242,6 +244,13 @@ class TurnQueue:
             self._gone(end)
         # Not at once: what arrived in one piece with the answer cannot be about a prompt that was not sent yet (R22).
         asyncio.get_running_loop().call_soon(self.send_next)
+
+    def _outcome(self, response: PromptResponse) -> Outcome:
+        terminal, problems = Terminal.of(response.meta)
+        for problem in problems:
+            kind = DiagnosticKind.MALFORMED
+            self._report(Diagnostic(kind, problem, method="session/prompt", session_id=self._session_id))
+        return outcome_of(response, terminal, vouches=self._driver.protocol.agreement.harn is not None)
 
     def _leave(self, turn: Turn, end: Any) -> None:
         self._stop_timer()

@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from acp_host.errors import AuthRequired, DecodeError, InternalError, RequestFailed
+from acp_host.protocol.harn_errors import harn_error
 from acp_host.protocol.negotiation import Agreement
 from acp_host.quirks import QuirkKind
 from acp_host.wire.auth import AuthMethod
@@ -27,6 +28,7 @@ _LONGEST_READ = 4_096
 
 def refusal(error: RequestFailed, agreement: Agreement) -> RequestFailed:
     """Return the error to raise for an agent's error, with the ways to log in where one is wanted."""
+    error = harn_error(error, is_harn=agreement.harn is not None)
     if isinstance(error, InternalError) and _means_login(error, agreement):
         error = AuthRequired(error.message, code=error.code, data=error.data, method=error.method)
     if isinstance(error, AuthRequired):
