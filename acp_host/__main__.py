@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
-from acp_host.cli import main
+
+def _forget_working_directory() -> None:
+    """Import nothing more from the working directory, which ``python -m`` searches first.
+
+    An agent may write there, and this program imports much of what it needs only when it needs it. A checkout that is
+    itself the working directory stays.
+    """
+    here = Path(__file__).resolve().parents[1]
+    if not sys.flags.safe_path and sys.path and here != Path.cwd() and Path(sys.path[0]).resolve() == Path.cwd():
+        del sys.path[0]
+
 
 if __name__ == "__main__":
+    _forget_working_directory()
+    from acp_host.cli import main
+
     sys.exit(main())
