@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import io
 from collections.abc import Iterable
 from typing import Any
@@ -256,6 +257,7 @@ class Typed:
     """A user who has typed these lines, and goes away after the last."""
 
     def __init__(self, lines: Iterable[str]) -> None:
+        self.turn = asyncio.Lock()
         self._lines = iter(lines)
 
     def discard(self) -> None:

@@ -101,7 +101,10 @@ class Agent(ScriptedAgent):
         await self.ask("terminal/wait_for_exit", terminalId=terminal)
         for method in ("terminal/output", "terminal/kill", "terminal/release", "terminal/output"):
             await self.ask(method, terminalId=terminal)
-        schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+        some = {"type": "array", "items": {"type": "string", "enum": ["g", "h", "i"]}}
+        kinds = {"a": "string", "c": "integer", "d": "number", "e": "boolean"}
+        properties = {name: {"type": kind} for name, kind in kinds.items()} | {"f": some}
+        schema = {"type": "object", "properties": properties}
         await self.ask("elicitation/create", mode="form", message="m", requestedSchema=schema)
         await self.ask("elicitation/create", mode="url", message="m", url="https://example.org", elicitationId="e")
         await self.ask("elicitation/create", mode="later", message="m")

@@ -8,6 +8,7 @@ import pytest
 
 import acp_host
 from acp_host.testing import ReferenceAgent
+from acp_host.wire.converters import unstructure
 
 
 async def test_login_and_logout(connect, tmp_path: Path) -> None:
@@ -18,7 +19,7 @@ async def test_login_and_logout(connect, tmp_path: Path) -> None:
         assert (await host.auth_status()).state == "unauthenticated"
         with pytest.raises(acp_host.AuthRequired) as failure:
             await host.new_session(tmp_path)
-        assert failure.value.data == {"authMethods": [{"id": method.id, "name": method.name}]}
+        assert failure.value.data == {"authMethods": [unstructure(method)]}
         with pytest.raises(acp_host.InvalidParams):
             await host.authenticate("magic")
         await host.authenticate(method.id)

@@ -14,6 +14,7 @@ from acp_host.testing._features import FEATURES
 from acp_host.wire.commands import AvailableCommandsUpdate
 from acp_host.wire.config_options import ConfigOptionUpdate, CurrentModeUpdate
 from acp_host.wire.content import ImageContent, TextContent
+from acp_host.wire.converters import unstructure
 from acp_host.wire.prompt import PromptRequest
 from acp_host.wire.session import SystemPrompt
 from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
@@ -118,10 +119,12 @@ async def test_a_session_that_is_not_there(connect, tmp_path: Path, method: str)
         with pytest.raises(acp_host.ResourceNotFound) as failure:
             await getattr(host, method)("none", tmp_path)
         assert failure.value.data == {"sessionId": "none"}
-        for call in (host.archive_session, host.unarchive_session, host.close_session):
+        for call in (host.archive_session, host.unarchive_session):
             with pytest.raises(acp_host.ResourceNotFound):
                 await call("none")
-        await host.delete_session("none")
+        with pytest.raises(acp_host.ResourceNotFound):
+            await host.request("session/close", {"sessionId": "none"})
+        await host.request("session/delete", {"sessionId": "none"})
 
 
 async def test_fork(connect, tmp_path: Path) -> None:
@@ -236,7 +239,7 @@ async def test_status_and_title(connect, tmp_path: Path) -> None:
         assert (await session.set_title("  My \n work ")).title == "My work"
         assert await session.next_update_between_turns() == SessionInfoUpdate(title="My work")
         with pytest.raises(acp_host.InvalidParams, match="empty"):
-            await session.set_title(" ")
+            await host.request("session/set_title", {"sessionId": session.id, "title": " "})
         await host.close_session(session.id)
         assert (await session.status()).status == "saved"
 
@@ -314,8 +317,9 @@ async def test_system_prompts(connect, tmp_path: Path, prompt: SystemPrompt, pro
         if problem is None:
             await host.new_session(tmp_path, system_prompt=prompt)
         else:
+            params = {"cwd": str(tmp_path), "mcpServers": [], "systemPrompt": unstructure(prompt)}
             with pytest.raises(acp_host.InvalidParams, match=problem):
-                await host.new_session(tmp_path, system_prompt=prompt)
+                await host.request("session/new", params)
 
 
 # --- features -------------------------------------------------------------------------------------------------------
