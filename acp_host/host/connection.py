@@ -366,8 +366,9 @@ class HostConnection(AgentMethods):
             async with asyncio.timeout(seconds):
                 await self._driver.initialize()
         except TimeoutError:
+            timeout = failures.timeout(seconds)  # with what is so at the deadline, and not after the end
             await transport.close()
-            raise failures.timeout(seconds) from None
+            raise failures.complete(timeout) from None
         except (OutcomeUnknown, ConnectionLost) as error:
             await transport.close()
             raise failures.ended_early(error) from error

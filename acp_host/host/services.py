@@ -228,5 +228,5 @@ def _of_parent(params: Any, session: Session) -> Any:
     """Return the parameters of a subagent's request as those of its session; commands start where the subagent is."""
     changes: dict[str, Any] = {"session_id": session.id}
     if isinstance(params, CreateTerminalRequest) and not params.cwd:
-        changes["cwd"] = session.subagent_cwd(params.session_id) or UNSET
+        changes["cwd"] = session.subagents.cwd(params.session_id) or UNSET
     return evolve(params, **changes)

@@ -20,6 +20,7 @@ from acp_host.host.prompt_content import PromptPart, content_blocks
 from acp_host.host.reminders import ReminderContext, ReminderSettings, SessionReminders, ShownReminder
 from acp_host.host.replay import ReplayWindow
 from acp_host.host.session_methods import SessionMethods
+from acp_host.host.subagents import Subagents
 from acp_host.host.terminals import TerminalFeed
 from acp_host.host.turn import PromptToSend, Turn
 from acp_host.host.turn_queue import CancelTimeouts, TurnQueue
@@ -102,6 +103,7 @@ class Session(SessionMethods):
         cwd: its working directory, absolute.
         opening: the agent's answer to the request that opened it; ``None`` while that is pending.
         state: what a user interface shows of it: transcript, tool calls, plan, usage, options, …; reactive.
+        subagents: the sessions that the agent leads below this one.
         notices: what the agent tells the user beside the conversation: toasts and a history.
     """
 
@@ -142,8 +144,11 @@ class Session(SessionMethods):
         )
         self._changes = changes
         self._scheduler = context.scheduler
-        self._memory = context.memory
-        self._subagents: dict[str, SessionState] = {}
+        self.subagents = Subagents(
+            self.state,
+            lambda child: SessionState(child, context.scheduler, self._report_observer, context.memory),
+            self._report_unfolded,
+        )
         self._replay: ReplayWindow | None = None
         self._numbers = itertools.count(1)
         self._set_numbers = itertools.count(1)
@@ -348,39 +353,16 @@ class Session(SessionMethods):
         if self._observers:
             self._tell_observers(update)
 
-    def has_subagent(self, session_id: str) -> bool:
-        """Tell whether a subagent of this session, or of one of its subagents, has this id."""
-        states = (self.state, *self._subagents.values())
-        return any(session_id in state.snapshot().subagents for state in states)
-
-    def subagent_cwd(self, session_id: str) -> str | None:
-        """Return the working directory that a subagent is said to have; ``None`` where nothing is said."""
-        for state in (self.state, *self._subagents.values()):
-            subagent = state.snapshot().subagents.get(session_id)
-            if subagent is not None:
-                return subagent.cwd or None
-        return None
-
     def subagent_state(self, session_id: str) -> SessionState | None:
-        """Return what is known of a subagent by what it sends itself; ``None`` as long as that is nothing.
+        """Return what a subagent sends itself; ``None`` as long as that is nothing. Unstable.
 
         It is like :attr:`state`, and reactive. ``state.snapshot().subagents`` has what this session tells of it.
         """
-        return self._subagents.get(session_id)
+        return self.subagents.state(session_id)
 
     def receive_from_subagent(self, arrival: SessionNotification | ChunkRun) -> None:
-        """Take an update of a subagent, or a run of them."""
-        state = self._subagents.get(arrival.session_id)
-        if state is None:
-            state = SessionState(arrival.session_id, self._scheduler, self._report_observer, self._memory)
-            self._subagents[arrival.session_id] = state
-        for update in arrival.updates() if isinstance(arrival, ChunkRun) else (arrival.update,):
-            try:
-                event = translate(update)
-                if event is not None:
-                    state.apply(event)
-            except Exception as error:
-                self._report_unfolded(update, error)
+        """Take an update of a subagent, or a run of them: the session is not idle."""
+        self.subagents.receive(arrival)
         self._note_activity()
 
     def _receive_run(self, run: ChunkRun) -> None:
@@ -558,8 +540,8 @@ class Session(SessionMethods):
         self._between_turns.close()
         self.replay_ends()
         self._reminders.connection_lost()
-        for state in (self.state, *self._subagents.values()):
-            state.apply(events.HealthChanged(status, detail))
+        self.state.apply(events.HealthChanged(status, detail))
+        self.subagents.apply(events.HealthChanged(status, detail))
 
     @property
     def is_lost(self) -> bool:
@@ -585,8 +567,8 @@ class Session(SessionMethods):
         self._between_turns.close()
         self.replay_ends()
         self._terminals.close()
-        for state in (self.state, *self._subagents.values()):
-            state.apply(events.SessionClosed())
+        self.state.apply(events.SessionClosed())
+        self.subagents.apply(events.SessionClosed())
         self._turns.abandon_closed("the session was closed")
         self._turns.forget_prompt()
 

@@ -55,7 +55,7 @@ class SessionTable:
         """Return the session with this id, or the one that has announced a subagent with it, or ``None``."""
         owner = self._sessions.get(session_id) or self._parents.get(session_id)
         if owner is None:
-            owner = next((parent for parent in self if parent.has_subagent(session_id)), None)
+            owner = next((parent for parent in self if session_id in parent.subagents), None)
             if owner is not None:
                 self._parents[session_id] = owner
         return owner

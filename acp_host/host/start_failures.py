@@ -22,7 +22,7 @@ class StartFailures:
     """Makes the errors of one start.
 
     Args:
-        transport: the way to the agent; best closed before, so that all of stderr has been read.
+        transport: the way to the agent.
         diagnostics: what was noticed until then.
     """
 
@@ -32,13 +32,11 @@ class StartFailures:
 
     def timeout(self, seconds: float) -> StartTimeout:
         """Return the error for an agent that did not answer ``initialize`` in time."""
-        return self.complete(
-            StartTimeout(
-                f"{self._transport.description} did not answer initialize within {seconds:g} s; "
-                f"it may not be an ACP agent, may need a flag to speak ACP, or may need longer to start{self._noise()}",
-                exit_status=self._transport.exit_status,
-                stderr_tail=self._stderr(),
-            )
+        return StartTimeout(
+            f"{self._transport.description} did not answer initialize within {seconds:g} s; "
+            f"it may not be an ACP agent, may need a flag to speak ACP, or may need longer to start{self._noise()}",
+            exit_status=self._transport.exit_status,
+            stderr_tail=self._stderr(),
         )
 
     def ended_early(self, error: AcpError) -> AcpError:
