@@ -343,7 +343,8 @@ class IncomingRequests:
             request.task.cancel()
 
     def _report_failure(self, request: OpenRequest, error: BaseException) -> None:
-        session_id = getattr(request.params, "session_id", None) or (request.session and request.session.id)
+        known = None if request.session is None else request.session.id
+        session_id = getattr(request.params, "session_id", None) or known
         self._report(
             Diagnostic(
                 DiagnosticKind.HANDLER_FAILED,
