@@ -6,15 +6,18 @@ from typing import Any
 
 import jsonpatch
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from acp_host.state import events
 from acp_host.state._value import value
+from acp_host.state.deltas import DeltaMaker
 from acp_host.state.harn.collections import Keyed, Recent, RecentList
 from acp_host.state.harn.deltas import harn_operations
 from acp_host.state.harn.workers import MAX_MEMBERS
 from acp_host.state.json_form import to_json
-from acp_host.state.observable import ChangeKind
-from tests.harn.harness import Desk, named
+from acp_host.state.observable import ChangeKind, ChangeSet
+from tests.harn.harness import Desk, copy, events_of, named
 
 
 def told(worker_id: str, status: str = "running", **members: Any) -> dict[str, Any]:
@@ -130,6 +133,41 @@ def test_what_an_agent_says_of_one_worker_is_bounded() -> None:
         desk.take(told("a", metadata={f"m{number}": 1}))
     assert len(desk.harn.workers["a"].metadata) == MAX_MEMBERS
     assert "m0" not in desk.harn.workers["a"].metadata
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.builds(told, st.sampled_from("ab"), st.sampled_from(["running", "completed", "failed"])),
+        st.builds(lambda name: named("skill_activated", skillName=name), st.sampled_from("xy")),
+        st.builds(lambda spec: named("artifact", artifactId="a", spec=spec), st.integers(0, 2)),
+        st.sampled_from(
+            [events.ReplayStarted(), events.ReplayStarted(whole=False), events.ReplayEnded(), events.ReplayEnded(True)]
+        ),
+        st.just("deliver"),
+    ),
+    max_size=25,
+)
+
+
+@given(STEPS, st.integers(1, 3))
+def test_however_many_changes_a_delta_stands_for_it_is_exact(steps: list[Any], together: int) -> None:
+    desk = Desk()
+    maker, front_end = DeltaMaker(desk.state.snapshot()), desk.front_end
+    waiting: list[ChangeSet] = []
+    desk.state.changed.connect(waiting.append)
+    for step in [*steps, "deliver"]:
+        if step != "deliver":
+            desk.apply(*(events_of(step) if isinstance(step, dict) else [step]))
+            continue
+        desk.deliver()
+        if len(waiting) >= together:
+            merged = waiting[0]
+            for later in waiting[1:]:
+                merged = later.after(merged)
+            waiting.clear()
+            front_end = jsonpatch.apply_patch(front_end, copy(maker.delta(merged)))
+            assert front_end == copy(to_json(desk.state.snapshot()))
+    desk.assert_exact()
 
 
 def test_an_event_of_nobody_is_a_fault_of_the_program() -> None:

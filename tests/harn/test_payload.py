@@ -52,6 +52,8 @@ def test_what_should_be_harns_object_and_is_none_is_named() -> None:
     payload = payload_of({"sessionUpdate": "k", "a": 1, "_meta": {"harn": "x"}})
     assert payload.rest() == {"a": 1}
     assert payload.problems == ["_meta.harn is no object"]
+    assert payload.names_harn
+    assert not payload_of({"sessionUpdate": "k", "_meta": {"other": {}}}).names_harn
 
 
 VALUES: dict[str, Any] = {

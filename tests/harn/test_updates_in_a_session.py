@@ -60,6 +60,15 @@ async def test_what_is_wrong_is_a_diagnostic_and_costs_nothing_else() -> None:
     assert len(session.state.snapshot().transcript) == 2
 
 
+async def test_what_may_be_another_agents_update_of_the_same_name_stays_in_the_transcript() -> None:
+    session, diagnostics = await told({"sessionUpdate": "artifact", "name": "a.zip"})
+    *_, entry = session.state.snapshot().transcript
+    assert isinstance(entry, UnknownEntry)
+    assert entry.tag == "artifact"
+    assert [each.message for each in diagnostics] == ["a Harn update is malformed: artifactId is missing"]
+    assert session.state.harn is None
+
+
 async def test_observers_get_every_update_as_it_came() -> None:
     seen: list[Any] = []
 

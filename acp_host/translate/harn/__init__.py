@@ -24,7 +24,8 @@ class HarnReport:
     Attributes:
         events: what it amounts to, in order.
         problems: what of it could not be used; without ``events`` all of it.
-        is_update: the update says this and nothing else; its event, if it was one, is not to be folded.
+        is_update: the update says this and nothing else; its event, if it was one, is not to be folded. Not so of what
+            could not be used and does not name Harn: it may be another agent's, of a kind with the same name.
         replayed: the update says of itself that it is part of a replay.
     """
 

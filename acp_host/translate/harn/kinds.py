@@ -39,5 +39,6 @@ def translate_kind(kind: str, update: Mapping[str, Any]) -> HarnReport | None:
     try:
         events = reader(payload)
     except Unusable as problem:
-        return HarnReport((), (*payload.problems, str(problem)), replayed=payload.replayed)
+        problems = (*payload.problems, str(problem))
+        return HarnReport((), problems, is_update=payload.names_harn, replayed=payload.replayed)
     return HarnReport(events, tuple(payload.problems), replayed=payload.replayed)

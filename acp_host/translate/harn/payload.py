@@ -38,13 +38,14 @@ def payload_of(update: Mapping[str, Any]) -> Payload:
         update: the whole update, as decoded.
     """
     meta = update.get("_meta")
+    harn = meta.get("harn", NO_EXTRA) if isinstance(meta, Mapping) else NO_EXTRA
     named = dict(harn_meta(meta))
     replayed = named.pop("replayed", None) is True
     members = {name: member for name, member in update.items() if name not in _OWN} | named
     if members.keys() == {"content"} and isinstance(members["content"], Mapping):
         members = {_camel(name): member for name, member in members["content"].items()}
-    payload = Payload(members, replayed=replayed)
-    if isinstance(meta, Mapping) and not isinstance(meta.get("harn", NO_EXTRA), Mapping):
+    payload = Payload(members, replayed=replayed, names_harn=harn is not NO_EXTRA)
+    if harn is not None and not isinstance(harn, Mapping):
         payload.problems.append("_meta.harn is no object")
     return payload
 
@@ -58,11 +59,13 @@ class Payload:
 
     Attributes:
         replayed: the message says of itself that it is part of a replay.
+        names_harn: the message says of itself that it is one of Harn's; what does not may be another agent's.
         problems: what could not be used, for people.
 
     Args:
         members: the members.
         replayed: see above.
+        names_harn: see above.
         where: what the members are a part of, for the texts of problems.
         problems: where to name them; by default a list of its own.
     """
@@ -72,10 +75,12 @@ class Payload:
         members: Mapping[str, Any],
         *,
         replayed: bool = False,
+        names_harn: bool = False,
         where: str = "",
         problems: list[str] | None = None,
     ) -> None:
         self.replayed = replayed
+        self.names_harn = names_harn
         self.problems: list[str] = [] if problems is None else problems
         self._members = members
         self._where = where
