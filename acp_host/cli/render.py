@@ -22,6 +22,7 @@ from acp_host.wire.commands import AvailableCommandsUpdate
 from acp_host.wire.compaction import CompactionSummaryChunk, CompactionUpdate
 from acp_host.wire.config_options import ConfigOptionUpdate, CurrentModeUpdate
 from acp_host.wire.content import ContentBlock, EmbeddedResource, ResourceLink, TextContent, TextResourceContents
+from acp_host.wire.harn.content import shown_text
 from acp_host.wire.notices import Notice
 from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.plans import Plan, PlanEntry, PlanEntryStatus, PlanItems, PlanUpdate
@@ -93,8 +94,8 @@ class TurnView:
     def show(self, update: SessionUpdate | UpdatesSkipped) -> None:
         """Print an update."""
         match update:
-            case AgentMessageChunk(content=TextContent(text=text)):
-                self.printer.answer(text, update.message_id)
+            case AgentMessageChunk(content=TextContent() as content):
+                self.printer.answer(shown_text(content), update.message_id)
             case AgentThoughtChunk(content=TextContent(text=text)):
                 self.printer.flow("thinking", text, key=update.message_id, style="dim italic", label_style="dim")
             case UserMessageChunk():
@@ -119,8 +120,8 @@ class TurnView:
     def show_aside(self, update: SessionUpdate | UpdatesSkipped) -> None:
         """Print an update that belongs to no turn: what the agent says in it is no answer to the prompt."""
         match update:
-            case AgentMessageChunk(content=TextContent(text=text)):
-                self.printer.flow("aside", text, key=update.message_id)
+            case AgentMessageChunk(content=TextContent() as content):
+                self.printer.flow("aside", shown_text(content), key=update.message_id)
             case _:
                 self.show(update)
 

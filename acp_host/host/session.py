@@ -38,7 +38,7 @@ from acp_host.state.session_state import SessionState
 from acp_host.translate.harn import HarnReport, translate_harn
 from acp_host.translate.reminders import PendingInjections
 from acp_host.translate.v1 import PLAIN, opened, translate, translate_run
-from acp_host.wire._model import UNSET
+from acp_host.wire._model import NO_EXTRA, UNSET
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.notices import Notice
 from acp_host.wire.session import (
@@ -335,7 +335,8 @@ class Session(SessionMethods):
     def _receive_update(self, update: Any) -> None:
         try:
             kind: Any = update.__class__
-            if kind not in PLAIN or update.meta is not UNSET or self._reminders.is_listening:
+            plain = kind in PLAIN and update.meta is UNSET and update.extra is NO_EXTRA
+            if not plain or self._reminders.is_listening:
                 self._receive_special(update)
             else:
                 self._fold(update)

@@ -15,6 +15,7 @@ from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
 from acp_host.services.change_verdicts import ChangeReport
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.content import ContentBlock, TextContent
+from acp_host.wire.harn.content import shown_text
 from acp_host.wire.permission import RequestPermissionOutcome, RequestPermissionRequest, SelectedPermissionOutcome
 from acp_host.wire.prompt import PromptResponse, StopReason
 from acp_host.wire.text import join_text
@@ -178,7 +179,7 @@ class Turn:
         if update.__class__ is AgentMessageChunk:
             content = update.content
             if content.__class__ is TextContent:
-                self._text.append(content.text)
+                self._text.append(shown_text(content) if content.meta or content.extra else content.text)
         if self._updates is not None:
             self._updates.push(update)
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from acp_host.state.entries import BlockPart, MessageEntry, MessagePart, Speaker, TextPart, ToolCallEntry
+from acp_host.state.entries import ENDED_CALL, BlockPart, MessageEntry, MessagePart, Speaker, TextPart, ToolCallEntry
 from acp_host.state.text import TextBuilder
 from acp_host.wire._model import NO_EXTRA, UNSET
 from acp_host.wire.content import TextContent
 from acp_host.wire.tool_calls import ToolCall, ToolCallContent, ToolCallLocation, ToolCallUpdate
+
+if TYPE_CHECKING:
+    from acp_host.state.harn.tool_facts import ToolFacts
 
 __all__ = ["MessageBuilder", "PartsBuilder", "ToolCallBuilder"]
 
@@ -102,6 +105,7 @@ class ToolCallBuilder:
 
     __slots__ = (
         "extra",
+        "harn",
         "key",
         "meta",
         "position",
@@ -128,6 +132,7 @@ class ToolCallBuilder:
         self.locations: tuple[ToolCallLocation, ...] = ()
         self.meta: Mapping[str, Any] = NO_EXTRA
         self.extra: Mapping[str, Any] = NO_EXTRA
+        self.harn: ToolFacts | None = None
 
     @classmethod
     def of(cls, entry: ToolCallEntry) -> ToolCallBuilder:
@@ -140,11 +145,11 @@ class ToolCallBuilder:
             turn=entry.turn,
             replayed=entry.replayed,
         )
-        for name in (*_SAID, "meta", "extra", "unfinished"):
+        for name in (*_SAID, "meta", "extra", "unfinished", "harn"):
             setattr(builder, name, getattr(entry, name))
         return builder
 
-    def merge(self, report: ToolCall | ToolCallUpdate, *, announced: bool) -> None:
+    def merge(self, report: ToolCall | ToolCallUpdate, *, announced: bool, harn: ToolFacts | None = None) -> None:
         """Take what a message says; what it does not mention, or says nothing about with ``null``, stays.
 
         An update clears a list with an empty one. A ``tool_call`` does not: to it, empty and absent are the same.
@@ -156,6 +161,8 @@ class ToolCallBuilder:
             self.meta = {**self.meta, **report.meta}
         if report.extra:
             self.extra = {**self.extra, **report.extra}
+        if harn is not None:
+            self.harn = harn.after(self.harn)
         if announced:
             self.provisional = False
         if self.unfinished and self.finished:
@@ -171,7 +178,7 @@ class ToolCallBuilder:
     @property
     def finished(self) -> bool:
         """Whether the agent said that the call has ended."""
-        return self.status in ("completed", "failed")
+        return self.status in ENDED_CALL
 
     def freeze(self) -> ToolCallEntry:
         """Return the call as it is now."""
@@ -193,4 +200,5 @@ class ToolCallBuilder:
             extra=self.extra,
             turn=self.turn,
             replayed=self.replayed,
+            harn=self.harn,
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
@@ -32,6 +32,9 @@ from acp_host.state.transcript import Builder, Transcript, TranscriptStore
 from acp_host.wire._model import UNSET, evolve
 from acp_host.wire.content import ContentBlock, TextContent
 from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
+
+if TYPE_CHECKING:
+    from acp_host.state.harn.tool_facts import ToolFacts
 
 __all__ = ["SECTION", "Conversation"]
 
@@ -229,7 +232,7 @@ class Conversation:
     # --- tool calls -------------------------------------------------------------------------------------------------
 
     def _tool_call(self, event: events.ToolCallReported) -> None:
-        self._report_call(event.report, announced=event.announced, begins=event.announced)
+        self._report_call(event.report, announced=event.announced, begins=event.announced, harn=event.harn)
 
     def permission_asked(self, report: ToolCallUpdate) -> int:
         """Take what a permission request says about its call, and return where the call stands.
@@ -240,7 +243,9 @@ class Conversation:
         known = self._calls.get(report.tool_call_id)
         return self._report_call(report, announced=False, begins=known is not None and self._is_over(known[0]))
 
-    def _report_call(self, report: ToolCall | ToolCallUpdate, *, announced: bool, begins: bool) -> int:
+    def _report_call(
+        self, report: ToolCall | ToolCallUpdate, *, announced: bool, begins: bool, harn: ToolFacts | None = None
+    ) -> int:
         known = self._calls.get(report.tool_call_id)
         if known is not None and known[0] < self._superseded:
             known = None
@@ -251,7 +256,7 @@ class Conversation:
             builder = self._begin_call(report.tool_call_id, announced=announced, use=uses + 1)
         else:
             builder = self._call_builder(position)
-        builder.merge(report, announced=announced)
+        builder.merge(report, announced=announced, harn=harn)
         self.store.touch(builder.position)
         self._tell(builder.position, _CHANGED)
         if self.turn is None:

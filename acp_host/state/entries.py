@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from acp_host.state._value import plain_json, value
 from acp_host.wire._model import NO_EXTRA
 from acp_host.wire.content import ContentBlock, TextContent
 from acp_host.wire.tool_calls import ToolCallContent, ToolCallLocation
 
+if TYPE_CHECKING:
+    from acp_host.state.harn.tool_facts import ToolFacts  # loaded when an agent turns out to be one of Harn's
+
 __all__ = [
+    "ENDED_CALL",
     "BlockPart",
     "CompactionEntry",
     "Entry",
@@ -28,6 +32,10 @@ __all__ = [
     "ToolCallEntry",
     "UnknownEntry",
 ]
+
+
+ENDED_CALL = ("completed", "failed", "restored")
+"""The statuses of a call that has ended; of a restored one the changes were taken back (Harn)."""
 
 
 class Speaker(StrEnum):
@@ -120,6 +128,7 @@ class ToolCallEntry:
         extra: likewise for properties that this version does not know.
         turn: number of its turn; ``None`` between turns.
         replayed: it came from a replay.
+        harn: what a Harn agent says of it besides; ``None`` for every other agent.
     """
 
     type: ClassVar[str] = "tool_call"
@@ -141,11 +150,12 @@ class ToolCallEntry:
     extra: Mapping[str, Any] = plain_json(default=NO_EXTRA)
     turn: int | None = None
     replayed: bool = False
+    harn: ToolFacts | None = None
 
     @property
     def finished(self) -> bool:
         """Whether the agent said that the call has ended."""
-        return self.status in ("completed", "failed")
+        return self.status in ENDED_CALL
 
 
 @value

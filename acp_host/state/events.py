@@ -8,7 +8,7 @@ cleared.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acp_host.state.entries import Speaker
 from acp_host.state.option_entries import OptionSource
@@ -22,6 +22,9 @@ from acp_host.wire.session_models import SessionModelState
 from acp_host.wire.subagents import SubagentUpdate
 from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
 from acp_host.wire.usage import Cost, Usage
+
+if TYPE_CHECKING:
+    from acp_host.state.harn.tool_facts import ToolFacts
 
 __all__ = [
     "CommandsReplaced",
@@ -82,11 +85,12 @@ class TextStreamed:
 class ToolCallReported:
     """A tool call was announced (``announced``) or something was said about one; lists are whole.
 
-    ``None`` in ``report`` means that nothing was said.
+    ``None`` in ``report`` means that nothing was said; ``harn`` is what a Harn agent says of it besides.
     """
 
     report: ToolCall | ToolCallUpdate
     announced: bool
+    harn: ToolFacts | None = None
 
 
 @model

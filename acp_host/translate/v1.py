@@ -20,7 +20,9 @@ from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.commands import AvailableCommandsUpdate
 from acp_host.wire.compaction import CompactionSummaryChunk, CompactionUpdate
 from acp_host.wire.config_options import ConfigOptionUpdate, CurrentModeUpdate
+from acp_host.wire.content import TextContent
 from acp_host.wire.converters import structure_tolerant
+from acp_host.wire.harn.content import as_shown
 from acp_host.wire.notices import Notice
 from acp_host.wire.plans import Plan, PlanItems, PlanRemoved, PlanUpdate, UnknownPlan
 from acp_host.wire.session import (
@@ -86,9 +88,14 @@ def _user_chunk(update: UserMessageChunk) -> events.MessageChunk:
     return events.MessageChunk(_USER, update.content, None if message_id is UNSET else message_id or None)
 
 
-def _agent_chunk(update: AgentMessageChunk) -> events.MessageChunk:
+def _agent_chunk(update: AgentMessageChunk) -> events.MessageChunk | None:
     message_id = update.message_id
-    return events.MessageChunk(_ASSISTANT, update.content, None if message_id is UNSET else message_id or None)
+    content: Any = update.content
+    if content.__class__ is TextContent and (content.meta or content.extra):
+        content = as_shown(content)
+        if content is None:
+            return None
+    return events.MessageChunk(_ASSISTANT, content, None if message_id is UNSET else message_id or None)
 
 
 def _thought_chunk(update: AgentThoughtChunk) -> events.MessageChunk:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from acp_host.state.events import SessionEvent
+from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
 from acp_host.wire.updates import SessionUpdate, UnknownSessionUpdate
 
 __all__ = ["HarnReport", "translate_harn"]
@@ -41,4 +42,8 @@ def translate_harn(update: SessionUpdate) -> HarnReport | None:
         from acp_host.translate.harn.kinds import translate_kind
 
         return translate_kind(update.tag, update.data)
+    if isinstance(update, ToolCall | ToolCallUpdate) and (update.meta or update.extra):
+        from acp_host.translate.harn.tool_calls import tool_call
+
+        return tool_call(update)
     return None

@@ -8,6 +8,7 @@ leaves this package: a member of the wrong type counts as absent, and is named i
 
 from __future__ import annotations
 
+import math
 import reprlib
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
@@ -129,12 +130,12 @@ class Payload:
         self._problem(name, "an integer" if least is None else f"an integer of at least {least}")
         return None
 
-    def number(self, name: str) -> int | float | None:
-        """Return a number."""
+    def number(self, name: str, least: float = -math.inf) -> int | float | None:
+        """Return a number that is at least ``least``."""
         found = self.any(name)
-        if found is None or _is_number(found, int | float):
+        if found is None or (_is_number(found, int | float) and found >= least):
             return cast("int | float | None", found)
-        self._problem(name, "a number")
+        self._problem(name, "a number" if least == -math.inf else f"a number of at least {least:g}")
         return None
 
     def flag(self, name: str) -> bool | None:
