@@ -147,15 +147,20 @@ class PermissionGate:
             session.refused(subject)
         return verdict.outcome
 
-    async def admit(self, request: WriteTextFileRequest | CreateTerminalRequest) -> None:
+    async def admit(self, request: WriteTextFileRequest | CreateTerminalRequest, *, is_program: bool = False) -> None:
         """Return if the agent may do what it wants the host to do.
+
+        Args:
+            request: what it wants.
+            is_program: a command is the name of a program, as for
+                :func:`~acp_host.services.permission_subject.subject_of_command`.
 
         Raises:
             InvalidParams: it may not.
             RequestCancelled: the turn was cancelled before anybody had answered.
         """
         session = self._sessions.owner(request.session_id)
-        subject, told = await asyncio.to_thread(self._look_at_wish, request, session)
+        subject, told = await asyncio.to_thread(self._look_at_wish, request, session, is_program)
         if told is None or told.rule is None or told.decision is PermissionDecision.ASK:
             given = self._given_answer(session, request, subject)
             if given is not None:
@@ -183,11 +188,14 @@ class PermissionGate:
         return subject, new_texts(calls, cwd), self._permissions.policy.judge(subject)
 
     def _look_at_wish(
-        self, request: WriteTextFileRequest | CreateTerminalRequest, session: Session | None
+        self, request: WriteTextFileRequest | CreateTerminalRequest, session: Session | None, is_program: bool
     ) -> tuple[PermissionSubject, Explanation | None]:
         """Return what the host is asked to do, and what the policy says if that is to decide. Reads the disk."""
-        subject_of: Any = subject_of_write if isinstance(request, WriteTextFileRequest) else subject_of_command
-        subject = subject_of(request, agent=self._agent_name(), cwd=_cwd_of(session))
+        agent, cwd = self._agent_name(), _cwd_of(session)
+        if isinstance(request, WriteTextFileRequest):
+            subject = subject_of_write(request, agent=agent, cwd=cwd)
+        else:
+            subject = subject_of_command(request, agent=agent, cwd=cwd, is_program=is_program)
         return subject, self._permissions.policy.judge(subject) if self._permissions.direct else None
 
     def _conclude(
@@ -199,7 +207,14 @@ class PermissionGate:
         rule: str | None = None,
         detail: str = "",
     ) -> None:
-        self._auditor.note(request, by, decision=None if allows else AuditDecision.REJECTED, rule=rule, detail=detail)
+        self._auditor.note(
+            request,
+            by,
+            decision=None if allows else AuditDecision.REJECTED,
+            subject=subject.command or "",
+            rule=rule,
+            detail=detail,
+        )
         session = self._sessions.owner(request.session_id)
         if session is not None:
             (session.permitted if allows else session.refused)(subject)

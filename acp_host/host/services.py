@@ -189,7 +189,7 @@ class ServiceHandlers:
     async def _create_terminal(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
         assert self._services.terminals is not None
         command = await self._services.terminals.describe(request)  # what cannot be run, nobody is asked about
-        await self._gate.admit(request)
+        await self._gate.admit(request, is_program=not command.via_shell and command.shell is None)
         return await self._services.terminals.create(request, command)
 
     async def _wait_for_exit(self, request: WaitForTerminalExitRequest) -> WaitForTerminalExitResponse:

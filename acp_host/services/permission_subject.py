@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
@@ -198,14 +199,21 @@ def subject_of_write(request: WriteTextFileRequest, *, agent: str, cwd: str) -> 
     return _subject(named, agent=agent, session_id=request.session_id, kind=kind, title=title, cwd=cwd)
 
 
-def subject_of_command(request: CreateTerminalRequest, *, agent: str, cwd: str) -> PermissionSubject:
-    """Return what ``terminal/create`` is about; arguments as for :func:`subject_of_request`.
+def subject_of_command(
+    request: CreateTerminalRequest, *, agent: str, cwd: str, is_program: bool = False
+) -> PermissionSubject:
+    """Return what ``terminal/create`` is about; other arguments as for :func:`subject_of_request`.
 
     Its paths are the directory that the command starts in, and what the command line names.
+
+    Args:
+        is_program: ``command`` is run as the name of a program, whatever blanks and signs are in it; a file can be
+            called like a harmless command line.
     """
     named = _Named()
     named.take_directory(request.cwd or cwd)
-    named.take_command(command_line(request.command, request.args or ()))
+    args = request.args or ()
+    named.take_command(shlex.quote(request.command) if is_program and not args else command_line(request.command, args))
     env = tuple(variable.name for variable in request.env or ())
     kind, title = ToolKind.EXECUTE, (named.command or "")[:_MAX_TITLE_LENGTH]
     return _subject(named, agent=agent, session_id=request.session_id, kind=kind, title=title, cwd=cwd, env=env)

@@ -172,6 +172,18 @@ async def test_a_command_with_more_in_it_is_not_the_command_that_is_allowed(cwd:
     assert not (cwd / "x").exists()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a file is a program there by its name")
+async def test_a_program_that_is_called_like_a_line_that_is_allowed_is_not_run(cwd: Path) -> None:
+    program = cwd / "echo --to=" / "it"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\ntouch ran\n")
+    program.chmod(0o755)
+    told, host = await answers(run("echo --to=/it"), run("echo --to=/else"), cwd=cwd, permissions=SOURCES)
+    assert told == ["-32602", "done"]
+    assert [record.subject for record in host.audit.records] == ["'echo --to=/it'", "echo --to=/else"]
+    assert not (cwd / "ran").exists()
+
+
 async def test_a_link_out_of_an_allowed_directory_is_not_in_it(cwd: Path) -> None:
     (cwd / "other").mkdir()
     (cwd / "src" / "out").symlink_to(cwd / "other")
