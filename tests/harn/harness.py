@@ -28,6 +28,11 @@ def frames(name: str) -> list[dict[str, Any]]:
     return told
 
 
+def example(name: str) -> Any:
+    """Return one of the examples in the published description of the protocol."""
+    return json.loads((FIXTURES / "protocol_examples.json").read_text(encoding="utf-8"))[name]
+
+
 def updates(name: str, kind: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield the updates in a file, of one kind or of all."""
     for frame in frames(name):

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 import acp_host
 from acp_host.diagnostics import DiagnosticKind
+from acp_host.state.reminder_events import ReminderEmitted
 from acp_host.testing import ScriptedAgent
+from acp_host.translate.harn.audit import mutation_record
 from acp_host.translate.harn.kinds import KINDS
-from tests.harn.harness import FIXTURES, Desk, at_root, events_of, frames, updates
+from acp_host.translate.harn.live_clients import live_clients_answer
+from acp_host.translate.harn.payload import Payload
+from acp_host.translate.reminders import translate_reminder
+from acp_host.wire.converters import structure, unstructure
+from acp_host.wire.permission import RequestPermissionRequest
+from acp_host.wire.updates import SessionUpdate
+from tests.harn.harness import FIXTURES, Desk, at_root, events_of, example, frames, updates
 
-FILES = sorted(path.name for path in FIXTURES.glob("*.json") if path.name != "round_trip_envelopes.json")
+NAMED = ("round_trip_envelopes.json", "protocol_examples.json")
+FILES = sorted(path.name for path in FIXTURES.glob("*.json") if path.name not in NAMED)
 PRESENT, OLDER = "session_update_extensions.json", "legacy_root_session_update_extensions.json"
 READ = [
     pytest.param(update, id=f"{name.removesuffix('.json')}-{update['sessionUpdate']}-{number}")
@@ -82,3 +92,25 @@ async def test_on_a_connection_every_frame_is_taken(name: str) -> None:
         found = [each for each in host.diagnostics if each.kind is DiagnosticKind.HANDLER_FAILED]
         assert found == []
     await agent.finished()
+
+
+def test_the_examples_of_the_protocol_say_what_they_should() -> None:
+    (worker,) = events_of(example("worker_update_notification")["params"]["update"])
+    assert (worker.worker_id, worker.name, worker.status) == ("worker_abc", "review_captain", "awaiting_input")
+    (clients,) = live_clients_answer(example("attach_result"), "attached").events
+    assert clients.state.client.metadata == {"surface": "portal"}
+    assert clients.state.active_controller_id == "tui"
+    audit = mutation_record(Payload(example("audit_meta")["_meta"]["harn"]["audit"]))
+    assert (audit.worker_id, audit.mutation_scope) == ("worker_3", "apply_workspace")
+    reminder = translate_reminder(structure(example("reminder_emitted_update"), SessionUpdate))
+    assert reminder is not None
+    assert isinstance(reminder.event, ReminderEmitted)
+    assert (reminder.event.reminder_id, reminder.event.rendered_role) == ("reminder-1", "user")
+    asked = structure(example("permission_request_params"), RequestPermissionRequest)
+    assert [option.option_id for option in asked.options] == ["allow", "reject"]
+
+
+def test_round_trips_are_round() -> None:
+    envelopes = json.loads((FIXTURES / "round_trip_envelopes.json").read_text(encoding="utf-8"))
+    update = envelopes["sessionUpdateNotification"]["params"]["update"]
+    assert unstructure(structure(update, SessionUpdate), SessionUpdate) == update

@@ -9,7 +9,7 @@ known                                 what is told of it next
 nothing                               Anything: the beginning may have been told before this host was there.
 running, progressed, awaiting_input   Anything.
 suspended                             running, suspended, failed, stopped, cancelled. It goes on before it can end well.
-ended (the last four, completed too)  The same again.
+completed, failed, stopped, cancelled The same again.
 anything                              The same again adds what is new about the worker, and is no change of its status.
 ====================================  =================================================================================
 
