@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import traceback
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
@@ -17,14 +16,15 @@ from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, OpenRequest
 from acp_host.host.notices import NoticeRouter
 from acp_host.host.prompt_content import PromptPart, content_blocks
-from acp_host.host.reminders import ReminderContext, ReminderSettings, SessionReminders, ShownReminder
+from acp_host.host.reminders import ReminderContext, ReminderSettings, SessionReminders
 from acp_host.host.replay import ReplayWindow
 from acp_host.host.session_methods import SessionMethods
+from acp_host.host.session_updates import SessionUpdates
 from acp_host.host.subagents import Subagents
 from acp_host.host.terminals import TerminalFeed
 from acp_host.host.turn import PromptToSend, Turn
 from acp_host.host.turn_queue import CancelTimeouts, TurnQueue
-from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
+from acp_host.host.update_buffer import UpdatesSkipped
 from acp_host.reminders import Reminder, ReminderPolicy, ReminderReceipt, Step
 from acp_host.reminders.model import reminder_of
 from acp_host.services.permission_subject import PermissionSubject
@@ -35,10 +35,8 @@ from acp_host.state.memory import MemoryPolicy
 from acp_host.state.reminder_entry import ReminderEntry
 from acp_host.state.reminders import RemindersPanel
 from acp_host.state.session_state import SessionState
-from acp_host.translate.harn import HarnReport, translate_harn
 from acp_host.translate.reminders import PendingInjections
-from acp_host.translate.v1 import PLAIN, opened, translate, translate_run
-from acp_host.wire._model import NO_EXTRA, UNSET
+from acp_host.translate.v1 import opened
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.notices import Notice
 from acp_host.wire.session import (
@@ -48,13 +46,9 @@ from acp_host.wire.session import (
     NewSessionResponse,
     ResumeSessionResponse,
 )
-from acp_host.wire.tool_calls import ToolCall, ToolCallStatus, ToolCallUpdate
 from acp_host.wire.updates import SessionNotification, SessionUpdate
 
 __all__ = ["Opening", "Session", "SessionContext"]
-
-_OVER = (ToolCallStatus.COMPLETED, ToolCallStatus.FAILED)
-"""The states in which nobody needs to know any more whether a tool call may be done."""
 
 Opening = NewSessionResponse | LoadSessionResponse | ResumeSessionResponse | ForkSessionResponse
 """What the agent answered when the session was opened: its modes and configuration options."""
@@ -119,7 +113,6 @@ class Session(SessionMethods):
         self._notice_router = context.notices
         self._driver = context.driver
         self._logged_in = context.authentication.logged_in
-        self._incoming = context.incoming
         self._report = throttled(context.report)
         self._reminder_context = ReminderContext(
             driver=context.driver, settings=context.reminders, report=self._report_reminder
@@ -147,18 +140,30 @@ class Session(SessionMethods):
         self.subagents = Subagents(
             self.state,
             lambda child: SessionState(child, context.scheduler, self._report_observer, context.memory),
-            self._report_unfolded,
+            lambda update, error: self._updates.report_unfolded(update, error),
         )
         self._replay: ReplayWindow | None = None
+        self._updates = SessionUpdates(
+            session_id,
+            state=self.state,
+            turns=self._turns,
+            reminders=self._reminders,
+            tell_notice=self._tell_notice,
+            call_ended=context.incoming.call_ended,
+            awaits_opening=lambda: self._awaits_opening,
+            report=self._report,
+            report_observer=self._report_observer,
+        )
+        self.receive = self._updates.receive
+        """Takes an update of this session, or a run of them."""
+        self.receive_notification = self._updates.receive_notification
+        """Takes a notification of Harn that belongs to this session."""
         self._numbers = itertools.count(1)
         self._set_numbers = itertools.count(1)
         self._close_session = context.close_session
-        self._questions = 0
         self._tell_gone = context.gone
         self._closed = ""
         self._lost = False
-        self._between_turns = UpdateBuffer()
-        self._observers: list[Callable[[SessionUpdate], None]] = []
         self._write_observers: list[Callable[[str], None]] = []
 
     # --- turns ------------------------------------------------------------------------------------------------------
@@ -281,19 +286,14 @@ class Session(SessionMethods):
         Raises:
             ConnectionClosed: the connection ended, and none is left.
         """
-        update = self._between_turns.take()
-        while update is None:
-            if not await self._between_turns.wait():
-                raise ConnectionClosed("the connection has ended; no further update will come")
-            update = self._between_turns.take()
-        return update
+        return await self._updates.next_between_turns()
 
     def take_updates_between_turns(self) -> list[SessionUpdate | UpdatesSkipped]:
         """Return the updates that belong to no turn and have come so far, oldest first, without waiting for any.
 
         What is taken here does not come from :meth:`next_update_between_turns` any more.
         """
-        return list(iter(self._between_turns.take, None))
+        return self._updates.take_between_turns()
 
     def on_update(self, observer: Callable[[SessionUpdate], None]) -> Callable[[], None]:
         """Call ``observer`` with every update of the session from now on, in order; return a function that ends this.
@@ -301,8 +301,7 @@ class Session(SessionMethods):
         It is called from the reader: an observer that blocks holds everything up. One that raises is reported as a
         diagnostic and called again.
         """
-        self._observers.append(observer)
-        return lambda: self._observers.remove(observer) if observer in self._observers else None
+        return self._updates.observe(observer)
 
     def on_file_written(self, observer: Callable[[str], None]) -> Callable[[], None]:
         """Call ``observer`` with the path of each file that the agent writes through this host, as it says it.
@@ -322,38 +321,6 @@ class Session(SessionMethods):
 
     # --- for the connection -----------------------------------------------------------------------------------------
 
-    def receive(self, arrival: SessionNotification | ChunkRun) -> None:
-        """Take an update of this session, or a run of them."""
-        if not isinstance(arrival, ChunkRun):
-            self._receive_update(arrival.update)
-        elif self._observers or self._reminders.is_listening:
-            for chunk in arrival.updates():
-                self._receive_update(chunk)
-        else:
-            self._receive_run(arrival)
-
-    def _receive_update(self, update: Any) -> None:
-        try:
-            kind: Any = update.__class__
-            plain = kind in PLAIN and update.meta is UNSET and update.extra is NO_EXTRA
-            if not plain or self._reminders.is_listening:
-                self._receive_special(update)
-            else:
-                self._fold(update)
-        except Exception as error:  # a fault of this library must not cost the session more than this update
-            self._report_unfolded(update, error)
-        if self._questions and isinstance(update, ToolCall | ToolCallUpdate) and update.status in _OVER:
-            self._incoming.call_ended(self.id, update.tool_call_id)
-        turn = self._turns.current
-        if turn is None:
-            self._between_turns.push(update)
-        else:
-            turn.receive(update)
-            if self._turns.watches_idle:
-                self._turns.note_activity()
-        if self._observers:
-            self._tell_observers(update)
-
     def subagent_state(self, session_id: str) -> SessionState | None:
         """Return what a subagent sends itself; ``None`` as long as that is nothing. Unstable.
 
@@ -365,40 +332,6 @@ class Session(SessionMethods):
         """Take an update of a subagent, or a run of them: the session is not idle."""
         self.subagents.receive(arrival)
         self._note_activity()
-
-    def _receive_run(self, run: ChunkRun) -> None:
-        """Take chunks all at once, to the same effect."""
-        try:
-            self.state.apply(translate_run(run))
-        except Exception as error:
-            self._report_unfolded(run, error)
-        turn = self._turns.current
-        if turn is None:
-            self._between_turns.extend(run.updates())
-        else:
-            turn.receive_run(run)
-            if self._turns.watches_idle:
-                self._turns.note_activity()
-
-    def _receive_special(self, update: SessionUpdate) -> None:
-        """Take an update that may be about reminders, or one of Harn's."""
-        if not self._take_reminders(update) and not self._take_harn(update):
-            self._fold(update)
-
-    def _fold(self, update: SessionUpdate) -> None:
-        """Fold an update into the state, or bring it to the notices."""
-        event = translate(update)
-        if event is not None:
-            self.state.apply(event)
-        elif isinstance(update, Notice):
-            self._notice_router.receive(self.id, update, self.notices, during_replay=self._awaits_opening)
-
-    def _report_unfolded(self, told: SessionUpdate | ChunkRun | str, error: Exception) -> None:
-        what = told if isinstance(told, str) else f"an update ({type(told).__name__})"
-        text = f"{what} was not folded into the state: {type(error).__name__}: {error}"
-        trace = "".join(traceback.format_exception(error, limit=-5))
-        kind = DiagnosticKind.HANDLER_FAILED
-        self._report(Diagnostic(kind, text, method="session/update", session_id=self.id, data=trace))
 
     def permitted(self, subject: PermissionSubject, *, always: bool = False) -> None:
         """Learn what was permitted to the agent; ``always``: by a user who does not want to be asked again."""
@@ -424,51 +357,11 @@ class Session(SessionMethods):
         """Learn what a command does that runs for the agent."""
         self._terminals.changed(terminal, printed)
 
-    def _take_reminders(self, update: SessionUpdate) -> bool:
-        """Take what an update says about reminders; tell whether the state has been told of the update thereby."""
-        parts = self._reminders.receive(update, replayed=self.state.is_replaying, reports_replayed=self._awaits_opening)
-        for part in parts or ():
-            if part is update:
-                return False  # it comes last, and is what it is
-            if isinstance(part, ShownReminder):
-                self.state.apply(events.ReminderShown(part.id, part.body))
-            elif (event := translate(part)) is not None:
-                self.state.apply(event)
-        return parts is not None
-
-    def _take_harn(self, update: SessionUpdate) -> bool:
-        """Take what an update says by an extension of Harn; tell whether that is all it says."""
-        report = translate_harn(update)
-        if report is None:
-            return False
-        self._fold_harn(report, "a Harn update", update)
-        return report.is_update
-
-    def receive_notification(self, method: str, params: Mapping[str, Any]) -> None:
-        """Take a notification of Harn that belongs to this session."""
-        from acp_host.translate.harn.notifications import translate_notification  # loaded for such agents only
-
-        report = translate_notification(method, params)
-        if report is None:
-            return
-        try:
-            self._fold_harn(report, method, params)
-        except Exception as error:  # a fault of this library must not cost the session more than this notification
-            self._report_unfolded(method, error)
-        self._note_activity()
-
-    def _fold_harn(self, report: HarnReport, what: str, told: Any) -> None:
-        for problem in report.problems:
-            text = f"{what} is malformed: {problem}"
-            self._report(Diagnostic(DiagnosticKind.MALFORMED, text, session_id=self.id, data=told))
-        for event in report.events:
-            self.state.apply(event)
-
     def continue_from(self, earlier: Session) -> None:
         """Take over what outlives a connection from the session's object on an earlier one."""
         if earlier is not self:
             self._continues = True
-            self._reminders = self._turns.reminders = earlier._reminders
+            self._reminders = self._turns.reminders = self._updates.reminders = earlier._reminders
             self.state.attach(reminders=self._reminders.panel)
             self._reminders.reattach(self._reminder_context)
 
@@ -517,12 +410,12 @@ class Session(SessionMethods):
         """Learn that the user has something to answer about such a request."""
         if self._replay is not None:
             self._replay.interrupt()
-        self._questions += 1
+        self._updates.open_questions += 1
         self.state.apply(events.QuestionAsked(request.id, request.method, request.asks))
 
     def question_ends(self, request: OpenRequest) -> None:
         """Learn that the user has nothing to answer about it any more."""
-        self._questions -= 1
+        self._updates.open_questions -= 1
         self.state.apply(events.QuestionClosed(request.id))
 
     @property
@@ -538,7 +431,7 @@ class Session(SessionMethods):
         """Take the end of the connection: nothing that is queued will be sent."""
         self._turns.stop()
         self._turns.drop(ConnectionClosed("the prompt was not sent: the connection has ended"))
-        self._between_turns.close()
+        self._updates.close()
         self.replay_ends()
         self._reminders.connection_lost()
         self.state.apply(events.HealthChanged(status, detail))
@@ -565,7 +458,7 @@ class Session(SessionMethods):
         """Take the end of the session: the agent has let it go, and may never answer the prompt on the wire."""
         self._closed = self._closed or f"session {self.id} was closed; load or resume it to go on with it"
         self._turns.drop(InvalidState(f"the prompt was not sent: {self._closed}"))
-        self._between_turns.close()
+        self._updates.close()
         self.replay_ends()
         self._terminals.close()
         self.state.apply(events.SessionClosed())
@@ -573,14 +466,8 @@ class Session(SessionMethods):
         self._turns.abandon_closed("the session was closed")
         self._turns.forget_prompt()
 
-    def _tell_observers(self, update: SessionUpdate) -> None:
-        for observer in tuple(self._observers):
-            try:
-                observer(update)
-            except (KeyboardInterrupt, SystemExit):
-                raise
-            except BaseException as error:  # asyncio.CancelledError too: result() of a cancelled future raises it
-                self._report_observer(observer, error)
+    def _tell_notice(self, notice: Notice) -> None:
+        self._notice_router.receive(self.id, notice, self.notices, during_replay=self._awaits_opening)
 
     def _report_reminder(self, diagnostic: Diagnostic) -> None:
         self._report(evolve(diagnostic, session_id=self.id))

@@ -1,0 +1,227 @@
+"""What an agent sends for a session, in order: :class:`SessionUpdates`.
+
+Each update is folded into the session's state, or brought to its reminders or notices, then to the turn that runs or to
+the buffer between turns, and then to the observers of single updates. A fault in one of these steps costs the session
+no more than the update that met it.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.errors import ConnectionClosed
+from acp_host.host.reminders import SessionReminders, ShownReminder
+from acp_host.host.turn_queue import TurnQueue
+from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
+from acp_host.state import events
+from acp_host.state.session_state import SessionState
+from acp_host.translate.harn import HarnReport, translate_harn
+from acp_host.translate.v1 import PLAIN, translate, translate_run
+from acp_host.wire._model import NO_EXTRA, UNSET
+from acp_host.wire.chunk_runs import ChunkRun
+from acp_host.wire.notices import Notice
+from acp_host.wire.tool_calls import ToolCall, ToolCallStatus, ToolCallUpdate
+from acp_host.wire.updates import SessionNotification, SessionUpdate
+
+__all__ = ["SessionUpdates"]
+
+_OVER = (ToolCallStatus.COMPLETED, ToolCallStatus.FAILED)
+"""The states in which nobody needs to know any more whether a tool call may be done."""
+
+
+class SessionUpdates:
+    """Takes the updates of one session.
+
+    Args:
+        session_id: the agent's id of the session.
+        state: what the updates are folded into.
+        turns: knows which turn runs.
+        reminders: takes what updates say about reminders.
+        tell_notice: takes notices.
+        call_ended: called with the session's id and that of a tool call that is over, while questions are open.
+        awaits_opening: tells whether the request that opens the session is not answered yet.
+        report: takes diagnostics.
+        report_observer: called with an observer and what it raised.
+
+    Attributes:
+        reminders: as above; another one takes its place when the session goes on from an earlier connection.
+        open_questions: how many questions the user has to answer.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        *,
+        state: SessionState,
+        turns: TurnQueue,
+        reminders: SessionReminders,
+        tell_notice: Callable[[Notice], None],
+        call_ended: Callable[[str, str], None],
+        awaits_opening: Callable[[], bool],
+        report: Callable[[Diagnostic], None],
+        report_observer: Callable[[Callable[..., Any], BaseException], None],
+    ) -> None:
+        self.reminders = reminders
+        self.open_questions = 0
+        self._session_id = session_id
+        self._state = state
+        self._turns = turns
+        self._tell_notice = tell_notice
+        self._call_ended = call_ended
+        self._awaits_opening = awaits_opening
+        self._report = report
+        self._report_observer = report_observer
+        self._between_turns = UpdateBuffer()
+        self._observers: list[Callable[[SessionUpdate], None]] = []
+
+    # --- for readers ------------------------------------------------------------------------------------------------
+
+    async def next_between_turns(self) -> SessionUpdate | UpdatesSkipped:
+        """Return the oldest update that belongs to no turn, waiting for one.
+
+        Raises:
+            ConnectionClosed: the connection ended, and none is left.
+        """
+        update = self._between_turns.take()
+        while update is None:
+            if not await self._between_turns.wait():
+                raise ConnectionClosed("the connection has ended; no further update will come")
+            update = self._between_turns.take()
+        return update
+
+    def take_between_turns(self) -> list[SessionUpdate | UpdatesSkipped]:
+        """Return the updates that belong to no turn and have come so far, oldest first."""
+        return list(iter(self._between_turns.take, None))
+
+    def observe(self, observer: Callable[[SessionUpdate], None]) -> Callable[[], None]:
+        """Call ``observer`` with every update from now on; return a function that ends this."""
+        self._observers.append(observer)
+        return lambda: self._observers.remove(observer) if observer in self._observers else None
+
+    def close(self) -> None:
+        """Take the end of the session: whoever waits for an update learns that none will come."""
+        self._between_turns.close()
+
+    # --- for the connection -----------------------------------------------------------------------------------------
+
+    def receive(self, arrival: SessionNotification | ChunkRun) -> None:
+        """Take an update of the session, or a run of them."""
+        if not isinstance(arrival, ChunkRun):
+            self._receive_update(arrival.update)
+        elif self._observers or self.reminders.is_listening:
+            for chunk in arrival.updates():
+                self._receive_update(chunk)
+        else:
+            self._receive_run(arrival)
+
+    def receive_notification(self, method: str, params: Mapping[str, Any]) -> None:
+        """Take a notification of Harn that belongs to the session."""
+        from acp_host.translate.harn.notifications import translate_notification  # loaded for such agents only
+
+        report = translate_notification(method, params)
+        if report is None:
+            return
+        try:
+            self._fold_harn(report, method, params)
+        except Exception as error:  # a fault of this library must not cost the session more than this notification
+            self.report_unfolded(method, error)
+        if self._turns.watches_idle:
+            self._turns.note_activity()
+
+    def report_unfolded(self, told: SessionUpdate | ChunkRun | str, error: Exception) -> None:
+        """Report what could not be folded into a state, and why."""
+        what = told if isinstance(told, str) else f"an update ({type(told).__name__})"
+        text = f"{what} was not folded into the state: {type(error).__name__}: {error}"
+        trace = "".join(traceback.format_exception(error, limit=-5))
+        kind = DiagnosticKind.HANDLER_FAILED
+        self._report(Diagnostic(kind, text, method="session/update", session_id=self._session_id, data=trace))
+
+    def _receive_update(self, update: Any) -> None:
+        try:
+            kind: Any = update.__class__
+            plain = kind in PLAIN and update.meta is UNSET and update.extra is NO_EXTRA
+            if not plain or self.reminders.is_listening:
+                self._receive_special(update)
+            else:
+                self._fold(update)
+        except Exception as error:  # a fault of this library must not cost the session more than this update
+            self.report_unfolded(update, error)
+        if self.open_questions and isinstance(update, ToolCall | ToolCallUpdate) and update.status in _OVER:
+            self._call_ended(self._session_id, update.tool_call_id)
+        turn = self._turns.current
+        if turn is None:
+            self._between_turns.push(update)
+        else:
+            turn.receive(update)
+            if self._turns.watches_idle:
+                self._turns.note_activity()
+        if self._observers:
+            self._tell_observers(update)
+
+    def _receive_run(self, run: ChunkRun) -> None:
+        """Take chunks all at once, to the same effect."""
+        try:
+            self._state.apply(translate_run(run))
+        except Exception as error:
+            self.report_unfolded(run, error)
+        turn = self._turns.current
+        if turn is None:
+            self._between_turns.extend(run.updates())
+        else:
+            turn.receive_run(run)
+            if self._turns.watches_idle:
+                self._turns.note_activity()
+
+    def _receive_special(self, update: SessionUpdate) -> None:
+        """Take an update that may be about reminders, or one of Harn's."""
+        if not self._take_reminders(update) and not self._take_harn(update):
+            self._fold(update)
+
+    def _fold(self, update: SessionUpdate) -> None:
+        """Fold an update into the state, or bring it to the notices."""
+        event = translate(update)
+        if event is not None:
+            self._state.apply(event)
+        elif isinstance(update, Notice):
+            self._tell_notice(update)
+
+    def _take_reminders(self, update: SessionUpdate) -> bool:
+        """Take what an update says about reminders; tell whether the state has been told of the update thereby."""
+        parts = self.reminders.receive(
+            update, replayed=self._state.is_replaying, reports_replayed=self._awaits_opening()
+        )
+        for part in parts or ():
+            if part is update:
+                return False  # it comes last, and is what it is
+            if isinstance(part, ShownReminder):
+                self._state.apply(events.ReminderShown(part.id, part.body))
+            elif (event := translate(part)) is not None:
+                self._state.apply(event)
+        return parts is not None
+
+    def _take_harn(self, update: SessionUpdate) -> bool:
+        """Take what an update says by an extension of Harn; tell whether that is all it says."""
+        report = translate_harn(update)
+        if report is None:
+            return False
+        self._fold_harn(report, "a Harn update", update)
+        return report.is_update
+
+    def _fold_harn(self, report: HarnReport, what: str, told: Any) -> None:
+        for problem in report.problems:
+            text = f"{what} is malformed: {problem}"
+            self._report(Diagnostic(DiagnosticKind.MALFORMED, text, session_id=self._session_id, data=told))
+        for event in report.events:
+            self._state.apply(event)
+
+    def _tell_observers(self, update: SessionUpdate) -> None:
+        for observer in tuple(self._observers):
+            try:
+                observer(update)
+            except (KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException as error:  # asyncio.CancelledError too: result() of a cancelled future raises it
+                self._report_observer(observer, error)
