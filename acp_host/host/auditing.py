@@ -93,7 +93,7 @@ class Auditor:
         """Say who decided about a request that is still open, by its parameters.
 
         Args:
-            params: the very object that its handler was given.
+            params: the very object that its handler works with.
             by: who decided.
             decision: what, where the answer does not say it.
             subject: what the request is about, where it does not say all of it.
@@ -104,7 +104,7 @@ class Auditor:
 
     def answered(self, request: OpenRequest, answer: Any) -> None:
         """Take the answer to a request: a result, or the error that it is answered with."""
-        note = self._notes.pop(id(request.params), None)
+        note = self._notes.pop(id(request.params if request.meant is None else request.meant), None)
         subject_of = _SUBJECTS.get(request.method)
         if subject_of is None:
             return

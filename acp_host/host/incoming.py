@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from attrs import define, frozen
+from attrs import define, field, frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.errors import InternalError, InvalidInput, RequestCancelled, RequestFailed
@@ -74,6 +74,7 @@ class OpenRequest:
         id: the agent's id.
         method: wire method.
         params: its parameters: a wire type, or plain JSON for an extension.
+        meant: what its handler works with in their place; ``None``: they are what is meant.
         session: the session that it belongs to; ``None`` if that is not known, or it belongs to none.
         asks: what the user is asked about it at the moment; ``None``: nothing.
         of_turn: it ends with its turn, whatever it is.
@@ -84,6 +85,7 @@ class OpenRequest:
     id: RequestId
     method: str
     params: Any
+    meant: Any = field(default=None, kw_only=True)
     session: Asking | None = None
     asks: Any = None
     of_turn: bool = False
@@ -250,6 +252,12 @@ class IncomingRequests:
             elif getattr(params, "tool_call_id", None) == tool_call_id:
                 self._close(request, request.when_cancelled)
 
+    def means(self, params: Any, meant: Any) -> None:
+        """Learn that the handler of an open request works with other parameters in place of its own."""
+        request = self._by_params(params)
+        if request is not None:
+            request.meant = meant
+
     @contextmanager
     def asking(self, params: Any, question: Any) -> Iterator[None]:
         """Show that the user is asked about an open request while the block runs.
@@ -257,13 +265,13 @@ class IncomingRequests:
         Meanwhile it is a question like one of the agent's own: it is withdrawn when the turn is cancelled.
 
         Args:
-            params: the parameters that the request's handler was given.
+            params: the parameters that the request's handler works with.
             question: what the user is asked.
 
         Raises:
             RequestCancelled: nobody waits for it, or its turn is being cancelled.
         """
-        request = next((request for request in self._open.values() if request.params is params), None)
+        request = self._by_params(params)
         if request is None or (request.session is not None and request.session.is_cancelling):
             raise RequestCancelled("the turn was cancelled before anybody had permitted this")
         request.asks = question
@@ -281,6 +289,10 @@ class IncomingRequests:
         for request in tuple(self._open.values()):
             closing = RequestCancelled("the host is closing the connection")
             self._close(request, request.when_cancelled if request.method in _CANCELLED_ANSWERS else closing)
+
+    def _by_params(self, params: Any) -> OpenRequest | None:
+        found = (request for request in self._open.values() if params is request.params or params is request.meant)
+        return next(found, None)
 
     def _session_of(self, request: OpenRequest) -> Asking | None:
         if self._sessions is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from attrs import field, frozen
@@ -129,21 +130,24 @@ class ServiceHandlers:
         """Put a handler behind every method that has a service."""
         incoming.serve("session/request_permission", self._request_permission)
         files, terminals = self._services.files, self._services.terminals
+        in_session = partial(self._in_session, incoming)
         if files is not None and files.can_read:
-            incoming.serve("fs/read_text_file", self._in_session(self._read_text_file))
+            incoming.serve("fs/read_text_file", in_session(self._read_text_file))
         if files is not None and files.can_write:
             files.asking = lambda request: incoming.asking(request, request)
-            incoming.serve("fs/write_text_file", self._in_session(self._write_text_file))
+            incoming.serve("fs/write_text_file", in_session(self._write_text_file))
         if terminals is not None:
-            incoming.serve("terminal/create", self._in_session(self._create_terminal))
-            incoming.serve("terminal/output", self._in_session(terminals.output))
-            incoming.serve("terminal/wait_for_exit", self._in_session(self._wait_for_exit))
-            incoming.serve("terminal/kill", self._in_session(terminals.kill))
-            incoming.serve("terminal/release", self._in_session(terminals.release))
+            incoming.serve("terminal/create", in_session(self._create_terminal))
+            incoming.serve("terminal/output", in_session(terminals.output))
+            incoming.serve("terminal/wait_for_exit", in_session(self._wait_for_exit))
+            incoming.serve("terminal/kill", in_session(terminals.kill))
+            incoming.serve("terminal/release", in_session(terminals.release))
         if self._services.elicitation != ElicitationHandlers():
             incoming.serve("elicitation/create", self._create_elicitation)
 
-    def _in_session(self, handler: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
+    def _in_session(
+        self, incoming: IncomingRequests, handler: Callable[[Any], Awaitable[Any]]
+    ) -> Callable[[Any], Awaitable[Any]]:
         """Wrap a handler so that it runs once the session of its request is known.
 
         A subagent works in the directories of the session that has announced it, whatever it says of its own.
@@ -152,7 +156,8 @@ class ServiceHandlers:
         async def handle(params: Any) -> Any:
             session = await self._known_session(params.session_id)
             if session.id != params.session_id:
-                params = _of_parent(params, session)
+                own, params = params, _of_parent(params, session)
+                incoming.means(own, params)
             return await handler(params)
 
         return handle

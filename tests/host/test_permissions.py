@@ -23,6 +23,7 @@ from acp_host import (
     Permissions,
     RememberedDecisions,
 )
+from acp_host.services.files import FileService
 from acp_host.services.permission_memory import AnswerToRemember
 from acp_host.testing import ScriptedAgent
 from acp_host.wire.elicitation import ElicitationAcceptAction, ElicitationDeclineAction
@@ -508,6 +509,43 @@ async def test_requests_of_subagents_go_to_their_parent_and_end_with_its_turn(cw
         turn.cancel()
         await turn
         assert queue.pending == ()
+
+
+async def test_what_subagents_do_through_the_host_is_asked_about_and_in_the_trail(cwd: Path) -> None:
+    person, shown = Person("allow_once"), []
+    child = {"sessionUpdate": "subagent_update", "sessionId": "child", "title": "Helper"}
+
+    def decide(conflict: Any) -> str:
+        shown.extend(session.state.snapshot().questions)
+        return str(conflict.proposed)
+
+    async def change(params: Any) -> None:
+        (cwd / "a").write_text("mine")
+
+    reads = "fs/read_text_file", {"sessionId": "s-1", "path": str(cwd / "a")}
+    wishes = [write(cwd / "a"), run("echo", "hi"), reads, ("_change", {}), write(cwd / "a", "more"), write(cwd / "b")]
+    for _, params in (*wishes[:3], wishes[4]):
+        params["sessionId"] = "child"
+    script = Asks(*wishes, before=(child,))
+    options: Any = {"files": FileService(conflict=decide), "terminals": True, "handlers": {"_change": change}}
+    async with connected(script, permissions=person, unstable=True, **options) as host:
+        session = await host.new_session(cwd)
+        await session.prompt("go")
+    assert script.answers == ["done"] * len(wishes)
+    assert ((cwd / "a").read_text(), len(shown)) == ("more", 1)
+    assert [request.method for request in person.requests] == [
+        "fs/write_text_file",
+        "terminal/create",
+        "fs/write_text_file",
+        "fs/write_text_file",
+    ]
+    assert [(record.session_id, record.decided_by) for record in host.audit.records] == [
+        ("child", "user"),
+        ("child", "user"),
+        ("child", "consent"),
+        ("child", "user"),
+        ("s-1", "user"),
+    ]
 
 
 async def test_requests_of_unknown_sessions_are_answered_and_no_path_of_theirs_is_allowed(cwd: Path) -> None:
