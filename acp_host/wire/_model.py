@@ -113,6 +113,8 @@ def wire_field(
     skip_invalid_items: bool = False,
     default_on_null: bool = False,
     name: str | None = None,
+    also: str | None = None,
+    stand_in: str | None = None,
     secret: bool = False,
 ) -> Any:
     """Declare an attribute with the schema's tolerance annotations.
@@ -124,6 +126,8 @@ def wire_field(
         skip_invalid_items: ``x-deserialize-skip-invalid-items``: invalid items of the array are left out.
         default_on_null: ``x-deserialize-default-on-null``: ``null`` means the default.
         name: the wire name, where it is not the camelCase form of the attribute.
+        also: another name under which some agents send a required property.
+        stand_in: what counts where an agent leaves a required property out.
         secret: the value may be one; it is left out of the ``repr``.
     """
     metadata = {
@@ -131,6 +135,8 @@ def wire_field(
         "skip_invalid_items": skip_invalid_items,
         "default_on_null": default_on_null,
         "name": name,
+        "also": also,
+        "stand_in": stand_in,
     }
     return attrs.field(default=default, metadata=metadata, repr=not secret)
 

@@ -130,6 +130,8 @@ class Field:
         default_on_error: see :func:`acp_host.wire._model.wire_field`.
         skip_invalid_items: likewise.
         default_on_null: likewise.
+        also: likewise.
+        stand_in: likewise.
     """
 
     name: str
@@ -140,6 +142,8 @@ class Field:
     default_on_error: bool
     skip_invalid_items: bool
     default_on_null: bool
+    also: str | None = None
+    stand_in: str | None = None
 
 
 def is_model(hint: Any) -> bool:
@@ -192,6 +196,8 @@ def _field(attribute: attrs.Attribute[Any], hint: Any) -> Field:
         default_on_error=metadata.get("default_on_error", False),
         skip_invalid_items=metadata.get("skip_invalid_items", False),
         default_on_null=metadata.get("default_on_null", False),
+        also=metadata.get("also"),
+        stand_in=metadata.get("stand_in"),
     )
 
 

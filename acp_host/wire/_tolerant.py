@@ -89,15 +89,13 @@ class TolerantDecoder:
         members = _mapping(value, path)
         fields = fields_of(cls)
         arguments = {field.name: self._property(members, field, path) for field in fields}
-        known = {field.wire for field in fields} | {tag}
+        known = {field.wire for field in fields} | {field.also for field in fields} | {tag}
         extra = {name: member for name, member in members.items() if name not in known}
         return cls(**arguments, **({"extra": extra} if extra else {}))
 
     def _property(self, members: dict[str, Any], field: Field, path: str) -> Any:
         if field.wire not in members:
-            if field.required:
-                raise DecodeError(f"required property {field.wire!r} is missing", path)
-            return UNSET
+            return self._absent(members, field, path)
         value, where = members[field.wire], child_path(path, field.wire)
         if value is None and field.nullable:
             return None
@@ -111,6 +109,16 @@ class TolerantDecoder:
             if not (field.default_on_error and self._repairing):
                 raise
             return self._repair(f"{error.problem}; the property took its default", field, error.path, value)
+
+    def _absent(self, members: dict[str, Any], field: Field, path: str) -> Any:
+        """Return what counts in the place of a property that is missing."""
+        if not field.required:
+            return UNSET
+        if self._repairing and field.also is not None and field.also in members:
+            return self.decode(members[field.also], field.shape, child_path(path, field.also))
+        if self._repairing and field.stand_in is not None:
+            return field.stand_in
+        raise DecodeError(f"required property {field.wire!r} is missing", path)
 
     def _valid_items(self, value: Any, shape: Shape, path: str) -> tuple[Any, ...]:
         assert isinstance(shape, ArrayShape)

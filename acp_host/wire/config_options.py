@@ -223,7 +223,7 @@ class CurrentModeUpdate(Model):
 
     session_update: ClassVar[str] = "current_mode_update"
 
-    current_mode_id: SessionModeId
+    current_mode_id: SessionModeId = wire_field(also="modeId")
     meta: JsonObject | None | Unset = wire_field(default=UNSET, default_on_error=True)
 
 

@@ -53,7 +53,7 @@ class PlanEntry(Model):
     """
 
     content: str
-    priority: PlanEntryPriority | str
+    priority: PlanEntryPriority | str = wire_field(stand_in=PlanEntryPriority.MEDIUM)
     status: PlanEntryStatus | str
     meta: JsonObject | None | Unset = wire_field(default=UNSET, default_on_error=True)
 
