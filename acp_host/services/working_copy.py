@@ -10,7 +10,8 @@ content, that decides; else any difference of size, time or inode does, the time
 (``ctime``), which nobody can set back. On Windows, which has none, files are hashed anew each time.
 
 Not looked at: what is outside of the directories, where links lead, directories themselves, and what a ``.git`` holds,
-apart from what makes git run programs (``config``, ``hooks`` and ``info/attributes``).
+apart from what makes git run programs (``config``, ``hooks``, ``info/attributes``, the steps of a rebase) and what
+makes it look for these elsewhere (links, ``commondir`` and ``gitdir``).
 
 Everything is bounded, and a fingerprint that is not of everything says so; then only files that both have are compared.
 
@@ -48,7 +49,7 @@ _STATUS_TELLS = os.name == "posix"
 _TICK = 50_000_000
 """Longest time in which a file may change twice with the same status, in nanoseconds; clocks of files are coarse."""
 _GIT_PRUNED = frozenset({"objects", "logs", "refs", "lfs"})
-_GIT_RUNS = frozenset({"config", "config.worktree", "attributes"})
+_GIT_RUNS = frozenset({"config", "config.worktree", "attributes", "commondir", "gitdir", "git-rebase-todo"})
 
 
 class ChangeKind(StrEnum):
@@ -186,6 +187,18 @@ def _outermost(roots: Iterable[str]) -> Iterator[str]:
             yield root
 
 
+def _is_git_directory(directory: str, entries: Iterable[os.DirEntry[str]]) -> bool:
+    """Whether a directory in a ``.git``, or that itself, is a repository: a submodule may be called ``logs``."""
+    return os.path.basename(directory) == ".git" or {"HEAD", "config"} <= {entry.name for entry in entries}
+
+
+def _matters_to_git(entry: os.DirEntry[str], git: str) -> bool:
+    """Whether something in the directory ``git`` decides which programs git runs."""
+    if entry.name in _GIT_RUNS or entry.is_symlink():
+        return True
+    return f"{os.sep}hooks{os.sep}" in entry.path.removeprefix(git)
+
+
 class _Look:
     """One look at the disk."""
 
@@ -202,18 +215,19 @@ class _Look:
 
     def at(self, root: str) -> None:
         """Look at everything below a directory, in an order that is the same each time."""
-        pending = [(root, False)]
+        pending = [(root, "")]
         while pending and not self._gives_up():
-            directory, in_git = pending.pop()
-            below = []
-            for entry in self._entries(directory):
+            directory, git = pending.pop()
+            below, entries = [], self._entries(directory)
+            pruned = _GIT_PRUNED if git and _is_git_directory(directory, entries) else frozenset()
+            for entry in entries:
                 self._seen += 1
                 if self._gives_up():
                     return
                 if entry.is_dir(follow_symlinks=False):
-                    if not in_git or entry.name not in _GIT_PRUNED:
-                        below.append((entry.path, in_git or entry.name == ".git"))
-                elif not in_git or entry.name in _GIT_RUNS or f"{os.sep}hooks{os.sep}" in entry.path:
+                    if entry.name not in pruned:
+                        below.append((entry.path, git or (entry.path if entry.name == ".git" else "")))
+                elif not git or _matters_to_git(entry, git):
                     self._note(entry)
             pending.extend(reversed(below))
 

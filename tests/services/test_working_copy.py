@@ -196,6 +196,44 @@ def test_of_git_only_what_it_runs_is_looked_at(tree: Path) -> None:
     }
 
 
+@posix_only
+@pytest.mark.parametrize("name", ["hooks", "info", "modules", "modules/sub/hooks", "config"])
+def test_links_that_lead_git_elsewhere_are_found(tree: Path, name: str) -> None:
+    (tree / ".git" / name).parent.mkdir(parents=True)
+    assert changes(tree, lambda: (tree / ".git" / name).symlink_to(tree / "src")) == {f".git/{name}": "created"}
+
+
+def test_files_that_lead_git_elsewhere_are_found(tree: Path) -> None:
+    names = (".git/commondir", ".git/worktrees/one/commondir", ".git/worktrees/one/gitdir")
+    names = (*names, ".git/rebase-merge/git-rebase-todo")
+    for name in names:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+    assert set(changes(tree, lambda: [(tree / name).write_text("x") for name in names])) == set(names)
+
+
+def test_a_submodule_may_be_called_like_what_git_keeps(tree: Path) -> None:
+    module = tree / ".git" / "modules" / "logs"
+    for directory in (module / "refs", module / "hooks"):
+        directory.mkdir(parents=True)
+    for name in ("HEAD", "config"):
+        (module / name).write_text("x")
+
+    def act() -> None:
+        (module / "config").write_text("y")
+        (module / "hooks" / "pre-commit").write_text("y")
+        (module / "refs" / "config").write_text("y")
+
+    assert changes(tree, act) == {
+        ".git/modules/logs/config": "modified",
+        ".git/modules/logs/hooks/pre-commit": "created",
+    }
+
+
+def test_a_directory_called_hooks_makes_nothing_of_what_git_keeps_suspicious(tmp_path: Path) -> None:
+    (tmp_path / "hooks" / ".git").mkdir(parents=True)
+    assert changes(tmp_path / "hooks", lambda: (tmp_path / "hooks/.git/index").write_text("x")) == {}
+
+
 def test_what_git_ignores_is_looked_at(tree: Path) -> None:
     (tree / ".gitignore").write_text("*\n")
     assert changes(tree, lambda: (tree / ".env").write_text("SECRET=1")) == {".env": "created"}
