@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from acp_host.host.connect import StartTimeouts, connect
     from acp_host.host.connection import HostConnection
     from acp_host.host.diagnostic_log import DiagnosticLog
+    from acp_host.host.injections import InjectActor, InjectionResult, InjectMode, InjectReceipt
     from acp_host.host.login_methods import AgentLogin, EnvVarLogin, TerminalLogin, UnknownLogin
     from acp_host.host.login_status import AuthenticationSnapshot
     from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
         ToolCallEntry,
         UnknownEntry,
     )
+    from acp_host.state.injections import Injection, InjectionStatus
     from acp_host.state.json_form import to_json
     from acp_host.state.memory import MemoryPolicy
     from acp_host.state.notice_entries import Notice, NoticesSnapshot, NoticeState
@@ -146,6 +148,12 @@ __all__ = [
     "HostMcpServer",
     "HostPermissionRequest",
     "HostProtocol",
+    "InjectActor",
+    "InjectMode",
+    "InjectReceipt",
+    "Injection",
+    "InjectionResult",
+    "InjectionStatus",
     "InternalError",
     "InvalidInput",
     "InvalidParams",
@@ -246,6 +254,7 @@ _HOMES = {
     "acp_host.host.connect": ("StartTimeouts", "connect"),
     "acp_host.host.connection": ("HostConnection",),
     "acp_host.host.diagnostic_log": ("DiagnosticLog",),
+    "acp_host.host.injections": ("InjectActor", "InjectionResult", "InjectMode", "InjectReceipt"),
     "acp_host.host.login_methods": ("AgentLogin", "EnvVarLogin", "TerminalLogin", "UnknownLogin"),
     "acp_host.host.login_status": ("AuthenticationSnapshot",),
     "acp_host.host.outcome": ("Outcome", "OutcomeKind", "TurnResult"),
@@ -291,6 +300,7 @@ _HOMES = {
     "acp_host.transports": ("StdioTransport", "StopTimeouts", "Transport", "memory_pair"),
     "acp_host.wire._model": ("UNSET",),
     "acp_host.wire.text": ("join_text", "printable"),
+    "acp_host.state.injections": ("Injection", "InjectionStatus"),
     "acp_host.state.json_form": ("to_json",),
     "acp_host.state.session_state": ("SessionState",),
     "acp_host.state.snapshot": ("SessionSnapshot",),

@@ -14,6 +14,7 @@ from acp_host.host.authentication import Authentication
 from acp_host.host.change_check import ChangeCheck
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, OpenRequest
+from acp_host.host.injections import InjectMode, InjectReceipt, SessionInjections
 from acp_host.host.notices import NoticeRouter
 from acp_host.host.prompt_content import PromptPart, content_blocks
 from acp_host.host.reminders import ReminderContext, ReminderSettings, SessionReminders
@@ -99,6 +100,7 @@ class Session(SessionMethods):
         state: what a user interface shows of it: transcript, tool calls, plan, usage, options, …; reactive.
         subagents: the sessions that the agent leads below this one.
         notices: what the agent tells the user beside the conversation: toasts and a history.
+        injections: takes back and replaces what was said by :meth:`inject`; the messages are in ``state``.
     """
 
     def __init__(self, session_id: str, cwd: str, context: SessionContext, changes: ChangeCheck | None = None) -> None:
@@ -134,6 +136,15 @@ class Session(SessionMethods):
             log_in_for=context.authentication.log_in_for,
             check=changes,
             gone=self._is_gone,
+        )
+        self.injections = SessionInjections(
+            session_id,
+            cwd=lambda: self.cwd,
+            driver=context.driver,
+            running=lambda: self._turns.running,
+            prompt=self._prompt,
+            apply=self.state.apply,
+            known=lambda: self.state.injections,
         )
         self._changes = changes
         self._scheduler = context.scheduler
@@ -191,6 +202,16 @@ class Session(SessionMethods):
             ConnectionClosed: the connection has ended.
             InvalidState: the session was closed, or the agent does not know it any more.
         """
+        return self._prompt(content, idle_timeout=idle_timeout, meta=meta)
+
+    def _prompt(
+        self,
+        content: PromptPart | Iterable[PromptPart],
+        *,
+        idle_timeout: float | None = None,
+        meta: Mapping[str, Any] | None = None,
+        follows: Turn | None = None,
+    ) -> Turn:
         if self._driver.protocol.ended:
             raise ConnectionClosed("the prompt was not queued: the connection has ended")
         if self._closed:
@@ -200,10 +221,42 @@ class Session(SessionMethods):
         blocks = content_blocks(content, self._driver.protocol.agreement, self.cwd)
         if not isinstance(meta, Mapping | None):
             raise InvalidInput(f"meta is a JSON object, not {type(meta).__name__}")
-        prompt = PromptToSend(blocks, dict(meta or {}), idle_timeout)
+        prompt = PromptToSend(blocks, dict(meta or {}), idle_timeout, None if follows is None else follows.number)
         turn = Turn(next(self._numbers), prompt, self._turns.cancel)
         self._turns.add(turn)
         return turn
+
+    async def inject(
+        self,
+        content: PromptPart | Iterable[PromptPart],
+        *,
+        mode: str = InjectMode.STEER,
+        goal: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> InjectReceipt:
+        """Say something to the agent while it works (``session/inject`` of Harn), and wait until it has taken it.
+
+        The message is not in the transcript before the model has it; until then ``state.snapshot().injections`` shows
+        it. Where no turn runs, it is a prompt like any other, and the receipt has its turn.
+
+        Args:
+            content: as for :meth:`prompt`.
+            mode: one of :class:`~acp_host.host.injections.InjectMode`: when the model gets it. Where the agent does not
+                offer ``interrupt_immediate`` it goes as ``steer``, and the receipt says so.
+            goal: what the agent is to work for from now on; with ``steer`` and ``interrupt_immediate`` only.
+            meta: ``_meta`` of the request.
+
+        Raises:
+            InvalidInput: an argument is wrong.
+            NotSupported: the agent does not offer the mode, or does not take a kind of content.
+            NoActivePrompt: the turn was over before the agent read it; the message is in the state as ``refused``.
+            RequestFailed: the agent refused.
+            OutcomeUnknown: the connection ended before the answer.
+            InvalidState: the session was closed.
+        """
+        if self._closed:
+            raise InvalidState(self._closed)
+        return await self.injections.inject(content, mode=mode, goal=goal, meta=meta)
 
     @property
     def current_turn(self) -> Turn | None:
@@ -262,12 +315,17 @@ class Session(SessionMethods):
         return self._reminders.plan(reminder_of(body, fields), policy)
 
     async def pending_injections(self) -> PendingInjections:
-        """Ask the agent which reminders it still holds (``session/pending_injections``), and settle the panel by it.
+        """Ask the agent which reminders and messages it still holds (``session/pending_injections``).
+
+        The panel of reminders and the state's injections are settled by it.
 
         Raises:
             RequestFailed: the agent does not have the method, or refused.
         """
-        return await self._reminders.reconcile()
+        asked = self.injections.held()
+        pending = await self._reminders.reconcile()
+        self.injections.listed(pending, asked)
+        return pending
 
     def _reminder(self, body: str | Reminder, fields: Mapping[str, Any]) -> Reminder:
         reminder = reminder_of(body, fields)
@@ -434,6 +492,7 @@ class Session(SessionMethods):
         self._updates.close()
         self.replay_ends()
         self._reminders.connection_lost()
+        self.injections.connection_lost()
         self.state.apply(events.HealthChanged(status, detail))
         self.subagents.apply(events.HealthChanged(status, detail))
 

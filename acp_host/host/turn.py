@@ -34,11 +34,13 @@ class PromptToSend:
         blocks: the content.
         meta: ``_meta`` of the request; empty for none.
         idle_timeout: seconds without any update after which the turn is cancelled; ``None`` for no limit.
+        follows: number of the turn without which this one is not wanted: it is dropped if that is cancelled.
     """
 
     blocks: tuple[ContentBlock, ...]
     meta: dict[str, Any] = field(factory=dict)
     idle_timeout: float | None = None
+    follows: int | None = None
 
 
 class Turn:

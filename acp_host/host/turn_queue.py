@@ -28,7 +28,7 @@ from acp_host.state import events
 from acp_host.wire._model import UNSET
 from acp_host.wire.harn.prompt import Terminal
 from acp_host.wire.ids import RequestId
-from acp_host.wire.prompt import CancelNotification, PromptRequest, PromptResponse
+from acp_host.wire.prompt import CancelNotification, PromptRequest, PromptResponse, StopReason
 
 __all__ = ["CancelTimeouts", "TurnQueue"]
 
@@ -120,6 +120,12 @@ class TurnQueue:
         self._queue.append(turn)
         self._apply(events.TurnQueued(turn.number, turn.prompt.blocks))
         self.send_next()
+
+    @property
+    def running(self) -> Turn | None:
+        """The turn that the agent works on and is meant to go on with, or ``None``."""
+        turn = self.current
+        return None if turn is None or turn.cancel_requested or self._awaits_login else turn
 
     def drop(self, error: AcpError) -> None:
         """Fail every turn that waits."""
@@ -240,6 +246,8 @@ class TurnQueue:
             self._report_choices(turn, end)
             turn.fail(end)
         self._tell_end(turn)
+        if turn.stop_reason == StopReason.CANCELLED:  # also where this side did not ask for it
+            self._drop_followers(turn)
         if isinstance(end, RequestFailed) and says_gone(end, self._session_id, was_open=True):
             self._gone(end)
         # Not at once: what arrived in one piece with the answer cannot be about a prompt that was not sent yet (R22).
@@ -277,6 +285,7 @@ class TurnQueue:
             self._apply(events.TurnDropped(turn.number))
             turn.finish_cancelled()
             return
+        self._drop_followers(turn)
         if self._awaits_login:
             self._abandon_turn(turn)
             return
@@ -285,6 +294,11 @@ class TurnQueue:
         self._driver.notify("session/cancel", CancelNotification(self._session_id))
         self._after_cancel(self._session_id)  # an agent that waits for a command may look for a cancel only after it
         self._start_timer(self._timeouts.grace, self._withdraw_prompt)
+
+    def _drop_followers(self, turn: Turn) -> None:
+        for waiting in self.waiting:
+            if waiting.prompt.follows == turn.number:
+                waiting.cancel("the turn before it was cancelled")
 
     def abandon_closed(self, reason: str) -> None:
         """End the turn on the wire of a session that the agent has let go: its answer may never come."""

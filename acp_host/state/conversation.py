@@ -229,6 +229,25 @@ class Conversation:
         if self.turn is None:
             self._close_message()
 
+    def user_message(self, message_id: str | None, content: tuple[ContentBlock, ...]) -> int:
+        """Take a whole message of the user in the midst of a turn, and return where it stands.
+
+        One that is told of again is still the same.
+        """
+        known = None if message_id is None else self._messages.get((Speaker.USER, message_id))
+        if known is not None and isinstance(entry := self.store.get(known), MessageEntry):
+            self._replace(known, evolve(entry, parts=_parts(content)))
+            return known
+        if self.replaying and self.turn is None:
+            self._begin_replayed_turn()
+        entry = MessageEntry(
+            position=self.store.end, speaker=Speaker.USER, parts=_parts(content), message_id=message_id, **self._place()
+        )
+        position = self._add(entry)
+        if message_id is not None:
+            self._messages[Speaker.USER, message_id] = position
+        return position
+
     # --- tool calls -------------------------------------------------------------------------------------------------
 
     def _tool_call(self, event: events.ToolCallReported) -> None:

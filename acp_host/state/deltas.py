@@ -22,7 +22,7 @@ from acp_host.wire._model import wire_name
 
 __all__ = ["DeltaMaker", "Operation"]
 
-_KEYED_SECTIONS = ("subagents", "terminals")
+_KEYED_SECTIONS = ("subagents", "terminals", "injections")
 """Sections that are JSON objects, patched by key; the others are replaced whole, being small."""
 _LISTED_SECTIONS: Mapping[str, tuple[str, ...]] = {"reminders": ("entries",), "notices": ("toasts", "history")}
 """Panels, with their lists of items that have an ``id``; those are patched by item, the rest of a panel whole."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acp_host.state.entries import Speaker
+from acp_host.state.injections import InjectionEvent, UserMessageTold
 from acp_host.state.option_entries import OptionSource
 from acp_host.wire._model import UNSET, Unset, model
 from acp_host.wire.commands import AvailableCommand
@@ -412,6 +413,8 @@ SessionEvent: TypeAlias = (
     | ReplayEnded
     | SessionClosed
     | HealthChanged
+    | InjectionEvent
+    | UserMessageTold
     | HarnEvent
 )
 """What a session's reducers take."""

@@ -14,6 +14,7 @@ from acp_host.state import events
 from acp_host.state.activity import Activity
 from acp_host.state.clock import Scheduler
 from acp_host.state.conversation import Conversation
+from acp_host.state.injections import Injection, Injections, UserMessageTold
 from acp_host.state.json_form import to_json
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_entries import NoticesSnapshot
@@ -104,6 +105,7 @@ class SessionState(Observable[SessionSnapshot]):
         self._frozen_questions: tuple[Question, ...] = ()
         self._turn = TurnState()
         self._terminals = Terminals(self.note)
+        self._injections = Injections(self.note)
         self._activity = Activity(scheduler, self._update_turn)
         self._health = Health()
         self._packing = False
@@ -115,6 +117,8 @@ class SessionState(Observable[SessionSnapshot]):
         in_turn: dict[type, Callable[[Any], None]] = {
             **self._conversation.reducers(),
             **self.options.reducers(),
+            **self._injections.reducers(),
+            UserMessageTold: self._user_message_told,
             events.ReplayStarted: self._replay_started,
             events.ReplayAnswered: self._replay_answered,
             events.ReplayEnded: self._replay_ended,
@@ -177,6 +181,11 @@ class SessionState(Observable[SessionSnapshot]):
         return self._harn
 
     @property
+    def injections(self) -> Mapping[str, Injection]:
+        """What was said to the agent while it works, as in the snapshot; without making one."""
+        return self._injections.freeze()
+
+    @property
     def is_replaying(self) -> bool:
         """Whether what comes is history."""
         return self._conversation.replaying
@@ -222,6 +231,7 @@ class SessionState(Observable[SessionSnapshot]):
             health=self._health,
             reminders=_NO_REMINDERS if self._reminders is None else self._reminders.snapshot(),
             notices=_NO_NOTICES if self._notices is None else self._notices.snapshot(),
+            injections=self._injections.freeze(),
             harn=None if self._harn is None else self._harn.snapshot(),
         )
 
@@ -306,6 +316,15 @@ class SessionState(Observable[SessionSnapshot]):
         if questions != self._frozen_questions:
             self._frozen_questions = questions
         return self._frozen_questions
+
+    # --- what the user says while the agent works -------------------------------------------------------------------
+
+    def _user_message_told(self, event: UserMessageTold) -> None:
+        known = self._injections.called(event.message_id) if event.message_id is not None else None
+        content = event.content or (() if known is None else known.content)
+        position = self._conversation.user_message(event.message_id, content)
+        if event.message_id is not None:
+            self._injections.told(event.message_id, position)
 
     # --- turns and health -------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from attrs import field
 
 from acp_host.state._value import plain_json, value
 from acp_host.state.entries import Entry, ToolCallEntry
+from acp_host.state.injections import Injection
 from acp_host.state.notice_entries import NoticesSnapshot
 from acp_host.state.option_entries import OptionsSnapshot
 from acp_host.state.reminder_entry import RemindersSnapshot
@@ -210,6 +211,7 @@ class SessionSnapshot:
         health: whether the agent can be reached.
         reminders: the reminders panel.
         notices: toasts and their history.
+        injections: what was said to the agent while it works, by host-local id; delivered ones are in the transcript.
         harn: what a Harn agent tells beside the conversation; ``None`` until it tells something.
     """
 
@@ -230,6 +232,7 @@ class SessionSnapshot:
     health: Health = field(factory=Health)
     reminders: RemindersSnapshot = field(factory=RemindersSnapshot)
     notices: NoticesSnapshot = field(factory=NoticesSnapshot)
+    injections: Mapping[str, Injection] = NO_EXTRA
     harn: HarnSnapshot | None = None
 
     @property

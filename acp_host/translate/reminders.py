@@ -21,10 +21,13 @@ from acp_host.state.reminder_events import (
     ReminderExpired,
     RemindersListed,
 )
+from acp_host.translate.content import content_of
+from acp_host.wire.content import ContentBlock
 from acp_host.wire.updates import SessionUpdate, UnknownSessionUpdate
 
 __all__ = [
     "REMINDER_UPDATES",
+    "ListedMessage",
     "PendingInjections",
     "ReminderReport",
     "is_replayed",
@@ -35,6 +38,8 @@ __all__ = [
 _EMITTED, _DEDUPED, _EXPIRED = "reminder_emitted", "reminder_deduped", "reminder_expired"
 REMINDER_UPDATES = frozenset({_EMITTED, _DEDUPED, _EXPIRED})
 """The kinds of update that are about reminders and nothing else."""
+_MODES = {"finish_step": "steer", "audit_only": "queue"}
+"""What the modes of messages are called in lists, and in requests."""
 
 
 @frozen
@@ -53,18 +58,35 @@ class ReminderReport:
 
 
 @frozen
+class ListedMessage:
+    """A message of a user that an agent holds.
+
+    Attributes:
+        message_id: the agent's id of it.
+        mode: when the model gets it, in the word of ``session/inject``; another word is as sent.
+        content: what it says.
+    """
+
+    message_id: str
+    mode: str | None = None
+    content: tuple[ContentBlock, ...] = ()
+
+
+@frozen
 class PendingInjections:
     """What an agent holds for its next requests to the model.
 
     Attributes:
         reminders: the reminders among it.
-        others: the other rows, as sent.
+        others: the rows that are neither reminders nor messages, as sent.
         problem: what could not be used; ``None`` if all could.
+        messages: what users have said while the agent works.
     """
 
     reminders: tuple[ListedReminder, ...] = ()
     others: tuple[Any, ...] = ()
     problem: str | None = None
+    messages: tuple[ListedMessage, ...] = ()
 
     def event(self, asked: frozenset[str]) -> RemindersListed:
         """Return the panel's event; ``asked`` are the entries that the agent had when it was asked."""
@@ -110,9 +132,15 @@ def translate_pending(result: Any) -> PendingInjections:
     rows = _object(result).get("injections")
     if not isinstance(rows, list):
         return PendingInjections(problem="the answer has no list of injections")
-    reminders, others, unusable = [], [], 0
+    reminders, messages, others, unusable = [], [], [], 0
     for row in rows:
-        if not isinstance(row, Mapping) or row.get("kind") != "reminder":
+        kind = row.get("kind") if isinstance(row, Mapping) else None
+        if kind == "user":
+            message = _message(row)
+            unusable += message is None
+            messages += [message] if message is not None else []
+            continue
+        if kind != "reminder":
             others.append(row)
             continue
         agent_id = _text(row.get("reminderId")) or _text(row.get("id"))
@@ -135,8 +163,16 @@ def translate_pending(result: Any) -> PendingInjections:
                 originating_agent_id=_text(row.get("originatingAgentId")),
             )
         )
-    problem = f"{unusable} pending reminders have no id" if unusable else None
-    return PendingInjections(tuple(reminders), tuple(others), problem)
+    problem = f"{unusable} pending reminders or messages have no id" if unusable else None
+    return PendingInjections(tuple(reminders), tuple(others), problem, tuple(messages))
+
+
+def _message(row: Mapping[str, Any]) -> ListedMessage | None:
+    message_id = _text(row.get("messageId")) or _text(row.get("id"))
+    if message_id is None:
+        return None
+    mode = _text(row.get("mode"))
+    return ListedMessage(message_id, _MODES.get(mode, mode) if mode else None, content_of(row.get("content"), []))
 
 
 def _emitted(

@@ -536,7 +536,8 @@ async def test_the_agents_list_settles_what_is_uncertain():
         assert receipt.status == "uncertain"
         pending = await session.pending_injections()
         assert [row.reminder_id for row in pending.reminders] == ["rmd-1"]
-        assert pending.others == ({"kind": "user", "id": "u"},)
+        assert [row.message_id for row in pending.messages] == ["u"]
+        assert pending.others == ()
         assert session.reminders.get(receipt.id).status == "pending"
         with pytest.raises(MethodNotFound):
             await session.pending_injections()

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_host.state.reminder_events import ListedReminder, ReminderDeduped, ReminderEmitted, ReminderExpired
-from acp_host.translate.reminders import is_replayed, translate_pending, translate_reminder
+from acp_host.translate.reminders import ListedMessage, is_replayed, translate_pending, translate_reminder
+from acp_host.wire.content import TextContent
 from acp_host.wire.converters import structure
 from acp_host.wire.updates import SessionUpdate, UnknownSessionUpdate
 
@@ -170,7 +171,7 @@ def test_the_agents_list():
         "firedAtTurn": 0,
         "originatingAgentId": None,
     }
-    user = {"kind": "user", "id": "u-1", "content": "hi"}
+    user = {"kind": "user", "id": "u-1", "mode": "finish_step", "content": "hi"}
     pending = translate_pending({"pendingCount": 3, "injections": [reminder, user, {"kind": "new"}, 5]})
     assert pending.reminders == (
         ListedReminder(
@@ -186,7 +187,8 @@ def test_the_agents_list():
             fired_at_turn=0,
         ),
     )
-    assert (pending.others, pending.problem) == ((user, {"kind": "new"}, 5), None)
+    assert (pending.others, pending.problem) == (({"kind": "new"}, 5), None)
+    assert pending.messages == (ListedMessage("u-1", "steer", (TextContent("hi"),)),)
     assert pending.event(frozenset({"rmd-1"})).asked == {"rmd-1"}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from acp_host.state.events import SessionEvent
-from acp_host.translate.harn import HarnReport, artifacts, handoffs, live_clients, skills, workers
+from acp_host.translate.harn import HarnReport, artifacts, handoffs, live_clients, skills, user_messages, workers
 from acp_host.translate.harn.payload import Payload, Unusable, payload_of
 
 __all__ = ["KINDS", "translate_kind"]
@@ -23,6 +23,7 @@ _READERS: Final[Mapping[str, Reader]] = {
     "skill_narrow": skills.skill_narrow,
     "skill_scope_tools": skills.skill_scope_tools,
     "stance_transition": skills.stance_transition,
+    "user_message": user_messages.user_message,
     "worker_update": workers.worker_update,
 }
 
