@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from acp_host.state.entries import (
         BlockPart,
         CompactionEntry,
+        HistoryEntry,
         MessageEntry,
         ReminderNote,
         SessionMessageEntry,
@@ -144,6 +145,7 @@ __all__ = [
     "EnvironmentPolicy",
     "FileService",
     "FingerprintLimits",
+    "HistoryEntry",
     "HostConnection",
     "HostMcpServer",
     "HostPermissionRequest",
@@ -313,6 +315,7 @@ _HOMES = {
     "acp_host.state.entries": (
         "BlockPart",
         "CompactionEntry",
+        "HistoryEntry",
         "MessageEntry",
         "ReminderNote",
         "SessionMessageEntry",

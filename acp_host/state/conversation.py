@@ -19,6 +19,7 @@ from acp_host.state.echo import Echo
 from acp_host.state.entries import (
     CompactionEntry,
     Entry,
+    HistoryEntry,
     MessageEntry,
     MessagePart,
     ReminderNote,
@@ -41,6 +42,7 @@ __all__ = ["SECTION", "Conversation"]
 SECTION = "transcript"
 
 _SAID_OF_MESSAGE = ("sender_session_id", "recipient_session_id", "sender_message_id", "recipient_message_id")
+_SAID_OF_HISTORY = ("action", "kept_turns", "removed_turns", "checkpoint_id", "status", "reason")
 
 # Reading a member off its enumeration costs as much as making a small object.
 _ADDED, _CHANGED = ChangeKind.ADDED, ChangeKind.CHANGED
@@ -114,6 +116,7 @@ class Conversation:
             events.CompactionReported: self._compaction,
             events.CompactionSummaryAdded: self._compaction_summary,
             events.SessionMessageReported: self._session_message,
+            events.HistoryChanged: self._history_changed,
             events.UnknownReported: self._unknown,
             events.ReminderShown: self._reminder,
         }
@@ -349,6 +352,10 @@ class Conversation:
         if event.appended is not None:
             changes["parts"] = _parts([event.appended], entry.parts)
         self._replace(entry.position, evolve(entry, **changes))
+
+    def _history_changed(self, event: events.HistoryChanged) -> None:
+        said = {name: getattr(event, name) for name in _SAID_OF_HISTORY}
+        self._add(HistoryEntry(position=self.store.end, **said, **self._place()))
 
     def _unknown(self, event: events.UnknownReported) -> None:
         position = self.store.end

@@ -23,6 +23,7 @@ __all__ = [
     "BlockPart",
     "CompactionEntry",
     "Entry",
+    "HistoryEntry",
     "MessageEntry",
     "MessagePart",
     "ReminderNote",
@@ -234,6 +235,37 @@ class ReminderNote:
 
 
 @value
+class HistoryEntry:
+    """The place where the agent went back in the conversation, or forward again.
+
+    What stands before it stays as it was; the agent may not know all of it any more.
+
+    Attributes:
+        position: its id.
+        action: ``truncated``, ``rolled_back``, ``redone`` or another word.
+        kept_turns: how many turns the agent still knows, if it says so.
+        removed_turns: how many it does not know any more, if it says so.
+        checkpoint_id: the agent's id of the point, or of the turn, that it went to, if it says so.
+        status: how that went, in the agent's word; ``None`` if it does not say.
+        reason: why, in the agent's words.
+        turn: number of its turn; ``None`` between turns.
+        replayed: it came from a replay.
+    """
+
+    type: ClassVar[str] = "history"
+
+    position: int
+    action: str
+    kept_turns: int | None = None
+    removed_turns: int | None = None
+    checkpoint_id: str | None = None
+    status: str | None = None
+    reason: str | None = None
+    turn: int | None = None
+    replayed: bool = False
+
+
+@value
 class UnknownEntry:
     """An update of a kind that this version does not know, or that could not be read.
 
@@ -256,5 +288,7 @@ class UnknownEntry:
     replayed: bool = False
 
 
-Entry: TypeAlias = MessageEntry | ToolCallEntry | CompactionEntry | SessionMessageEntry | ReminderNote | UnknownEntry
+Entry: TypeAlias = (
+    MessageEntry | ToolCallEntry | CompactionEntry | SessionMessageEntry | HistoryEntry | ReminderNote | UnknownEntry
+)
 """One entry of a transcript."""

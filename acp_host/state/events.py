@@ -34,6 +34,7 @@ __all__ = [
     "ConfigOptionsReplaced",
     "HarnEvent",
     "HealthChanged",
+    "HistoryChanged",
     "MessageChunk",
     "ModeChanged",
     "OptionSetFailed",
@@ -230,6 +231,27 @@ class SessionMessageReported:
 
 
 @model
+class HistoryChanged:
+    """The agent has gone back in the conversation, or forward again; ``None``: it does not say.
+
+    Attributes:
+        action: ``truncated``, ``rolled_back``, ``redone`` or another word.
+        kept_turns: how many turns it still knows.
+        removed_turns: how many it does not know any more.
+        checkpoint_id: its id of the point, or of the turn, that it went to.
+        status: how that went, in its own word.
+        reason: why, in its own words.
+    """
+
+    action: str
+    kept_turns: int | None = None
+    removed_turns: int | None = None
+    checkpoint_id: str | None = None
+    status: str | None = None
+    reason: str | None = None
+
+
+@model
 class UnknownReported:
     """An update that this version does not know, or that could not be read."""
 
@@ -399,6 +421,7 @@ SessionEvent: TypeAlias = (
     | CompactionSummaryAdded
     | SubagentReported
     | SessionMessageReported
+    | HistoryChanged
     | UnknownReported
     | TerminalReported
     | TurnQueued

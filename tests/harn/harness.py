@@ -16,6 +16,7 @@ from acp_host.state.json_form import to_json
 from acp_host.state.observable import ChangeSet
 from acp_host.state.session_state import SessionState
 from acp_host.translate.harn import HarnReport, translate_harn
+from acp_host.translate.v1 import translate
 from acp_host.wire.converters import structure_tolerant
 from acp_host.wire.updates import SessionUpdate
 
@@ -95,7 +96,14 @@ class Desk:
         self.scheduler.flush()
         return self
 
+    def fold(self, update: Mapping[str, Any]) -> Desk:
+        """Fold an update that is no extension of Harn's."""
+        event = translate(structure_tolerant(update, SessionUpdate)[0])
+        assert event is not None
+        return self.apply(event)
+
     def apply(self, *events: Any) -> Desk:
+        """Fold events."""
         for event in events:
             self.state.apply(event)
         return self

@@ -138,6 +138,7 @@ KNOWN_EVENTS = st.one_of(
         st.builds(SubagentUpdate, IDS, title=_said(WORDS), state=_said(st.just(IdleStateUpdate())), meta=META),
     ),
     st.builds(events.SessionMessageReported, IDS, _said(PROMPTS), st.none() | BLOCKS, _said(IDS)),
+    st.builds(events.HistoryChanged, WORDS, st.none() | st.integers(0, 3), reason=st.none() | WORDS),
     st.builds(events.TurnQueued, TURNS, PROMPTS),
     st.builds(
         lambda turn, prompt, leading: events.TurnStarted(turn, prompt, prompt, leading),

@@ -6,7 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from acp_host.state.events import SessionEvent
-from acp_host.translate.harn import HarnReport, artifacts, handoffs, live_clients, skills, user_messages, workers
+from acp_host.translate.harn import (
+    HarnReport,
+    artifacts,
+    handoffs,
+    history,
+    live_clients,
+    skills,
+    user_messages,
+    workers,
+)
 from acp_host.translate.harn.payload import Payload, Unusable, payload_of
 
 __all__ = ["KINDS", "translate_kind"]
@@ -18,6 +27,9 @@ _READERS: Final[Mapping[str, Reader]] = {
     "artifact": artifacts.artifact,
     "handoff": handoffs.handoff,
     "live_session_client": live_clients.live_session_client,
+    "session_redo": history.session_redo,
+    "session_rollback": history.session_rollback,
+    "session_truncated": history.session_truncated,
     "skill_activated": skills.skill_activated,
     "skill_deactivated": skills.skill_deactivated,
     "skill_narrow": skills.skill_narrow,
