@@ -38,7 +38,6 @@ __all__ = ["ChangeReport", "ChangeVerdict", "JudgedChange", "Permitted", "judge_
 
 MAX_JUDGED = 10_000
 """Most changes that are judged in one turn."""
-_HARMLESS = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.FETCH, ToolKind.SWITCH_MODE})
 _WITH_ALL_BELOW = frozenset({ToolKind.DELETE, ToolKind.MOVE})
 _JUDGED_AS: dict[ChangeKind, tuple[ToolKind, ...]] = {ChangeKind.DELETED: (ToolKind.DELETE, ToolKind.MOVE)}
 """Kind of change → the kinds of tool calls of which one has to be allowed; others are edits."""
@@ -107,7 +106,7 @@ class Permitted:
 
     def add(self, subject: PermissionSubject, *, always: bool = False) -> None:
         """Take what was permitted; ``always``: by a user who does not want to be asked again."""
-        if subject.kind in _HARMLESS and subject.command is None:
+        if subject.is_harmless:
             return
         if always or subject.command is not None or subject.kind == ToolKind.EXECUTE or not subject.paths:
             self.anything = True

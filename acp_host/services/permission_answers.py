@@ -102,7 +102,7 @@ class GivenAnswers:
 
 def _concerns_write(answer: _Answer, path: str, content: str) -> bool:
     if not answer.allows:
-        return answer.subject.kind not in _HARMLESS
+        return answer.subject.kind not in _HARMLESS or answer.subject.shows_diff
     texts = answer.texts.get(path)
     if texts is None:
         return answer.subject.kind in _CHANGING

@@ -164,6 +164,8 @@ def _too_vague(subject: PermissionSubject) -> str | None:
         return "it could not be read as a whole"
     if subject.env:
         return "it sets variables for its command"
+    if subject.hides_edit:
+        return "it shows a change of a file and calls itself something else"
     return None if subject.paths or subject.command else "it names no path and no command"
 
 

@@ -13,7 +13,8 @@ condition      in a rule that allows                       in a rule that reject
 ``programs``   (unless ``shell``), and sets no variables   command of its own; where none is named, the title
                (but those of ``env``)                      of what says that it executes something counts
 ``kinds``      the kind is one of them; what runs a        the kind is one of them; ``execute`` is whatever
-               command is ``execute`` whatever it says     names a command too
+               command is ``execute`` whatever it says,    names a command too, and ``edit`` whatever shows a
+               and what shows a diff is ``edit``           diff
 others         one of the patterns matches                 the same
 =============  ==========================================  ===================================================
 
@@ -161,6 +162,8 @@ class PermissionRule:
         kinds = [UNKNOWN_KIND if is_unknown_kind(subject.kind) else str(subject.kind)]
         if _runs_command(subject) and ToolKind.EXECUTE not in kinds:
             kinds.append(ToolKind.EXECUTE)
+        if subject.hides_edit:
+            kinds.append(ToolKind.EDIT)
         other = [kind for kind in kinds if kind not in self.kinds]
         matches = not other if self.decision.allows else len(other) < len(kinds)
         return None if matches else f"is not for the kind {' or '.join(other)}"

@@ -1,12 +1,8 @@
 """What a permission is asked for, in one form whoever asks: :class:`PermissionSubject`.
 
 A subject is made of a permission request, of a file that the agent wants written, or of a command that it wants run.
-It owns which paths and which command such a request names; what is decided about them is the policy's work.
-
-A request names paths in its locations, in its diffs, and in ``rawInput``, whose shape is the agent's own: there,
-members with a name such as ``file_path`` or ``cwd`` count, and any other string that is an absolute path, but not the
-text that a tool writes. A command is what ``rawInput`` has as ``command``, ``cmd`` and the like. All of it is the
-agent's word.
+It owns what that is about, on this disk: where the paths that are named really lead. Which are named is
+:mod:`acp_host.services.named_in_call`'s work; what is decided about them, the policy's. All of it is the agent's word.
 
 Cost: every path is looked up on the disk, to find where links lead; call these functions in a thread.
 """
@@ -14,19 +10,18 @@ Cost: every path is looked up on the disk, to find where links lead; call these 
 from __future__ import annotations
 
 import os
-import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from attrs import frozen
 
-from acp_host.services.command_line import command_line, paths_in, words_in
+from acp_host.services.command_line import command_line, words_in
+from acp_host.services.named_in_call import MAX_PATHS, DescribedCall, NamedInCall
 from acp_host.wire.files import WriteTextFileRequest
 from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.terminals import CreateTerminalRequest
-from acp_host.wire.tool_calls import Diff, ToolKind
+from acp_host.wire.tool_calls import ToolKind
 
 __all__ = [
     "DescribedCall",
@@ -37,84 +32,11 @@ __all__ = [
     "subject_of_write",
 ]
 
-MAX_PATHS = 1_000
-"""Most paths that a subject takes from one request; one that names more cannot be read."""
-_MAX_VALUES = 20_000
-_MAX_DEPTH = 32
-_MAX_PATH_LENGTH = 4_096
 _MAX_TITLE_LENGTH = 4_096
-_MAX_COMMAND_LENGTH = 65_536
-
-_PATH_KEYS = frozenset(
-    [
-        "path",
-        "paths",
-        "filepath",
-        "filepaths",
-        "file",
-        "files",
-        "filename",
-        "abspath",
-        "absolutepath",
-        "notebookpath",
-        "cwd",
-        "workdir",
-        "workingdir",
-        "workingdirectory",
-        "directory",
-        "dir",
-        "folder",
-        "parentdir",
-        "root",
-        "source",
-        "src",
-        "from",
-        "destination",
-        "dest",
-        "dst",
-        "to",
-        "target",
-        "oldpath",
-        "newpath",
-        "uri",
-    ]
-)
-_DIRECTORY_KEYS = frozenset(["cwd", "workdir", "workingdir", "workingdirectory"])
-_TEXT_KEYS = frozenset(
-    [
-        "content",
-        "contents",
-        "text",
-        "newtext",
-        "oldtext",
-        "newstring",
-        "oldstring",
-        "newstr",
-        "oldstr",
-        "diff",
-        "patch",
-        "prompt",
-        "description",
-        "message",
-        "newsource",
-        "replacement",
-    ]
-)
-_COMMAND_KEYS = frozenset(
-    [
-        "command",
-        "commands",
-        "cmd",
-        "commandline",
-        "bashcommand",
-        "shellcommand",
-        "script",
-        "shell",
-        "argv",
-        "program",
-        "executable",
-    ]
-)
+_HARMLESS = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.FETCH, ToolKind.THINK, ToolKind.SWITCH_MODE})
+"""The kinds that change nothing."""
+_CHANGING = frozenset({ToolKind.EDIT, ToolKind.MOVE, ToolKind.DELETE})
+"""The kinds that change files."""
 
 
 @frozen(kw_only=True)
@@ -133,6 +55,7 @@ class PermissionSubject:
         directory: where that command is to start, really; ``None`` if it does not say.
         cwd: where the session's working directory really is.
         env: names of the variables that it sets for the command.
+        shows_diff: whether it shows a change of a file, whatever kind it calls itself.
         readable: whether all of it could be read; no rule on paths or commands allows what could not.
     """
 
@@ -147,28 +70,24 @@ class PermissionSubject:
     directory: str | None = None
     cwd: str
     env: tuple[str, ...] = ()
+    shows_diff: bool = False
     readable: bool = True
+
+    @property
+    def is_harmless(self) -> bool:
+        """Whether it is of a kind that changes nothing, and neither runs a command nor shows a change."""
+        return self.kind in _HARMLESS and self.command is None and not self.shows_diff
+
+    @property
+    def hides_edit(self) -> bool:
+        """Whether it shows a change of a file, and calls itself something else."""
+        return self.shows_diff and self.kind not in _CHANGING
 
     @property
     def summary(self) -> str:
         """What it is about, in a line: the title, and the command or the paths where it does not say them."""
         exactly = self.command if self.command is not None else ", ".join(self.named_paths)
         return ": ".join(part for part in (self.title, exactly if exactly not in self.title else "") if part)
-
-
-class DescribedCall(Protocol):
-    """What is known of a tool call: a wire type, or an entry of the transcript."""
-
-    @property
-    def kind(self) -> Any: ...
-    @property
-    def title(self) -> Any: ...
-    @property
-    def content(self) -> Any: ...
-    @property
-    def locations(self) -> Any: ...
-    @property
-    def raw_input(self) -> Any: ...
 
 
 def subject_of_request(
@@ -185,7 +104,7 @@ def subject_of_request(
     calls: list[DescribedCall] = [request.tool_call, *([known] if known is not None else [])]
     kind = next((call.kind for call in calls if call.kind), None)
     title = next((call.title for call in calls if call.title), "")[:_MAX_TITLE_LENGTH]
-    named = _Named()
+    named = NamedInCall()
     for call in calls:
         named.take_call(call)
     return _subject(named, agent=agent, session_id=request.session_id, kind=kind, title=title, cwd=cwd)
@@ -193,7 +112,7 @@ def subject_of_request(
 
 def subject_of_write(request: WriteTextFileRequest, *, agent: str, cwd: str) -> PermissionSubject:
     """Return what ``fs/write_text_file`` is about; arguments as for :func:`subject_of_request`."""
-    named = _Named()
+    named = NamedInCall()
     named.take_path(request.path)
     kind, title = ToolKind.EDIT, f"Write {request.path}"[:_MAX_TITLE_LENGTH]
     return _subject(named, agent=agent, session_id=request.session_id, kind=kind, title=title, cwd=cwd)
@@ -210,7 +129,7 @@ def subject_of_command(
         is_program: ``command`` is run as the name of a program, whatever blanks and signs are in it; a file can be
             called like a harmless command line.
     """
-    named = _Named()
+    named = NamedInCall()
     named.take_directory(request.cwd or cwd)
     args = request.args or ()
     named.take_command(shlex.quote(request.command) if is_program and not args else command_line(request.command, args))
@@ -225,14 +144,14 @@ def real_path(path: str, cwd: str) -> tuple[str, str]:
     Raises:
         ValueError: no file can have this path.
     """
-    if path.startswith("file:"):
+    if path[:5].lower() == "file:":
         path = unquote(urlsplit(path).path)
     named = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
     # Not of the normalised one: `link/..` is where the link leads to, not where it stands.
     return named, os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
 
 
-def _subject(named: _Named, *, cwd: str, kind: Any, **fields: Any) -> PermissionSubject:
+def _subject(named: NamedInCall, *, cwd: str, kind: Any, **fields: Any) -> PermissionSubject:
     paths, readable, real_cwd = [], named.readable, os.path.realpath(cwd)
     for path in named.paths:
         try:
@@ -248,6 +167,7 @@ def _subject(named: _Named, *, cwd: str, kind: Any, **fields: Any) -> Permission
         mentioned=_mentioned(named.command, directory or real_cwd),
         directory=directory,
         cwd=real_cwd,
+        shows_diff=named.shows_diff,
         readable=readable,
         **fields,
     )
@@ -268,102 +188,3 @@ def _mentioned(command: str | None, directory: str) -> tuple[str, ...]:
 def _below(path: str, cwd: str, real_cwd: str) -> str:
     """Return a path that begins with the working directory so that it begins with where that really is."""
     return real_cwd + path.removeprefix(cwd) if path == cwd or path.startswith(os.path.join(cwd, "")) else path
-
-
-class _Named:
-    """Collects the paths and commands that a request names."""
-
-    def __init__(self) -> None:
-        self.paths: dict[str, None] = {}
-        self.directory: str | None = None
-        self.readable = True
-        self._commands: dict[str, None] = {}
-        self._values = 0
-
-    @property
-    def command(self) -> str | None:
-        """The command; several different ones are lines of one, which no simple rule allows."""
-        return "\n".join(self._commands) if self._commands else None
-
-    def take_call(self, call: DescribedCall) -> None:
-        for location in call.locations or ():
-            self.take_path(location.path)
-        for item in call.content or ():
-            if isinstance(item, Diff):
-                self.take_path(item.path)
-        raw = call.raw_input
-        if isinstance(raw, Mapping):
-            self._take_object(raw, 0)
-        elif isinstance(raw, str) and call.kind == ToolKind.EXECUTE:
-            self.take_command(raw)
-        elif isinstance(raw, str | list | tuple):
-            self._take_value("", raw, 0)
-
-    def take_path(self, path: str) -> None:
-        if len(self.paths) >= MAX_PATHS or len(path) > _MAX_PATH_LENGTH:
-            self.readable = False
-        elif path:
-            self.paths[path] = None
-
-    def take_directory(self, path: str) -> None:
-        self.directory = path
-        self.take_path(path)
-
-    def take_command(self, line: str) -> None:
-        if len(line) > _MAX_COMMAND_LENGTH:
-            line, self.readable = line[:_MAX_COMMAND_LENGTH], False
-        self._commands[line] = None
-        for path in paths_in(line):
-            self.take_path(path)
-
-    def _take_object(self, members: Mapping[str, Any], depth: int) -> None:
-        for key, value in members.items():
-            if self._values > _MAX_VALUES:
-                break
-            name = re.sub(r"[^a-z]", "", key.lower())
-            if name in _COMMAND_KEYS and self._take_command_of(members, value):
-                continue
-            self._take_value(name, value, depth)
-
-    def _take_command_of(self, members: Mapping[str, Any], value: Any) -> bool:
-        if isinstance(value, str):
-            args = members.get("args") or members.get("arguments") or ()
-            if isinstance(args, str):
-                self.take_command(f"{value} {args}")
-            else:
-                self.readable = self.readable and _is_words(args)
-                self.take_command(command_line(value, args if _is_words(args) else ()))
-            return True
-        if _is_words(value) and value:
-            self.take_command(command_line(value[0], value[1:]))
-            return True
-        return False
-
-    def _take_value(self, name: str, value: Any, depth: int) -> None:
-        self._values += 1
-        if self._values > _MAX_VALUES or depth > _MAX_DEPTH:
-            self.readable = False
-        elif isinstance(value, str):
-            if name in _DIRECTORY_KEYS:
-                self.take_directory(value)
-            elif name in _PATH_KEYS or (name not in _TEXT_KEYS and _is_absolute(value)):
-                self.take_path(value)
-        elif isinstance(value, Mapping):
-            self._take_object(value, depth + 1)
-        elif isinstance(value, Sequence):
-            for item in _bounded(value):
-                self._take_value(name, item, depth + 1)
-
-
-def _bounded(values: Sequence[Any]) -> Iterator[Any]:
-    return iter(values[: _MAX_VALUES + 1])
-
-
-def _is_words(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
-
-
-def _is_absolute(text: str) -> bool:
-    if "\n" in text or len(text) > _MAX_PATH_LENGTH:
-        return False
-    return os.path.isabs(text) or text.startswith(("~/", "file:"))

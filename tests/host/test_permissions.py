@@ -25,6 +25,7 @@ from acp_host import (
 )
 from acp_host.services.files import FileService
 from acp_host.services.permission_memory import AnswerToRemember
+from acp_host.services.permission_subject import PermissionSubject
 from acp_host.testing import ScriptedAgent
 from acp_host.wire.elicitation import ElicitationAcceptAction, ElicitationDeclineAction
 from acp_host.wire.permission import SelectedPermissionOutcome
@@ -546,6 +547,22 @@ async def test_what_subagents_do_through_the_host_is_asked_about_and_in_the_trai
         ("child", "user"),
         ("s-1", "user"),
     ]
+
+
+async def test_to_read_a_file_always_is_not_to_write_it(cwd: Path) -> None:
+    """The host would take an answer about a diff for the answer about writing it."""
+    diff = {"type": "diff", "path": str(cwd / "src/a"), "newText": "text"}
+    memory, person = RememberedDecisions(), Person("reject_once")
+    asked = Permissions(ask=person, remember=memory)
+    read = ask(kind="read", title="Look", rawInput={"path": "src/a"})
+    path = str(cwd / "src/a")
+    subject = PermissionSubject(agent="scripted-agent", session_id="s-1", kind="read", paths=(path,), cwd=str(cwd))
+    memory.remember(subject, allows=True, scope="session")
+    told, _ = await answers(read, ask(kind="read", content=[diff]), write(cwd / "src/a"), cwd=cwd, permissions=asked)
+    assert told == ["yes", "no", "-32602"]
+    assert len(person.requests) == 1
+    told, _ = await answers(read, ask(kind="read", content=[diff]), cwd=cwd, permissions=READ_ONLY)
+    assert told == ["yes", "no"]
 
 
 async def test_requests_of_unknown_sessions_are_answered_and_no_path_of_theirs_is_allowed(cwd: Path) -> None:

@@ -107,6 +107,12 @@ def test_what_was_permitted_to_be_read_may_not_be_changed(cwd: Path, kind: str) 
     assert judged(cwd, "docs/page", permitted=permitted)[0] == "forbidden"
 
 
+def test_what_was_permitted_as_reading_and_showed_a_change_may_be_changed(cwd: Path) -> None:
+    permitted = Permitted()
+    permitted.add(subject(cwd, "docs/page", kind="read", shows_diff=True))
+    assert judged(cwd, "docs/page", permitted=permitted)[0] == "approved"
+
+
 ANYTHING: list[dict[str, Any]] = [
     {"command": "make"},
     {"kind": "execute"},

@@ -65,6 +65,7 @@ def test_a_refusal_holds_until_the_end_of_the_turn() -> None:
     given = after(asked(None, paths=("/w/x",)), allows=False)
     assert [write(given), write(given), write(given, "/w/y")] == [False, False, None]
     assert write(after(asked("read", paths=("/w/x",)), allows=False)) is None
+    assert write(after(asked("read", paths=("/w/x",), shows_diff=True), allows=False)) is False
 
 
 def test_the_latest_answer_counts_and_always_is_not_used_up() -> None:

@@ -120,7 +120,9 @@ def test_it_can_be_forgotten(memory: RememberedDecisions) -> None:
 
 
 def test_a_subject_that_is_too_vague_is_not_remembered(memory: RememberedDecisions) -> None:
-    for about in (evolve(EDIT, paths=()), evolve(EDIT, kind=None), evolve(EDIT, kind="deploy")):
+    vague: list[dict[str, Any]] = [{"paths": ()}, {"kind": None}, {"kind": "deploy"}]
+    vague += [{"kind": "read", "shows_diff": True}]
+    for about in (evolve(EDIT, **fields) for fields in vague):
         assert what_is_remembered(about) is None
         with pytest.raises(InvalidInput, match="cannot be remembered"):
             memory.remember(about, allows=True, scope="always")

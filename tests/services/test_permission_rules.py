@@ -49,6 +49,11 @@ GIT = {"commands": ("git status*",)}
         ({"kinds": ("execute",)}, {"kind": "read", "command": "rm -rf /"}, False, True),
         ({"kinds": ("execute", "read")}, {"kind": "read", "command": "rm -rf /"}, True, True),
         ({"kinds": ("execute",)}, {"kind": None, "command": "rm"}, False, True),
+        ({"kinds": ("read",)}, {"kind": "read", "shows_diff": True}, False, True),
+        ({"kinds": ("read", "edit")}, {"kind": "read", "shows_diff": True}, True, True),
+        ({"kinds": ("edit",)}, {"kind": "fetch", "shows_diff": True}, False, True),
+        ({"kinds": ("edit",)}, {"kind": None, "shows_diff": True}, False, True),
+        ({"kinds": ("move",)}, {"kind": "move", "shows_diff": True}, True, True),
         # titles, agents, sessions
         ({"titles": ("Edit *",)}, {"title": "Edit x"}, True, True),
         ({"titles": ("Edit *",)}, {"title": "edit x"}, False, False),

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from acp_host.services.named_in_call import MAX_PATHS
 from acp_host.services.permission_subject import (
-    MAX_PATHS,
     PermissionSubject,
     subject_of_command,
     subject_of_request,
@@ -49,6 +49,23 @@ def of(cwd: str, known: Any = None, **call: Any) -> PermissionSubject:
         ({"note": "/not a path\nbut text"}, []),
         (["{cwd}/a"], ["a"]),
         ("{cwd}/a", ["a"]),
+        (
+            {"target_file": "a", "outputPath": "b", "relative_workspace_path": "c", "save_dir": "d"},
+            ["a", "b", "c", "d"],
+        ),
+        ({"FILE": "a", "fileURI": "FILE://{cwd}/b", "old_file_path": "c"}, ["a", "b", "c"]),
+        ({"anything": "../out", "other": " {cwd}/a\n"}, ["../out", "a"]),
+        ({"changes": {"{cwd}/a": {"type": "add"}, "../b": {}}}, ["a", "../b"]),
+        ({"arguments": '{"path": "a", "more": ["{cwd}/b"]}'}, ["a", "b"]),
+        ('{"path": "a"}', ["a"]),
+        ({"query": "{ no: JSON }", "note": "[sic"}, []),
+        ({"patch": "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n"}, ["a", "b"]),
+        ({"input": "*** Add File: a\n+x\n*** Delete File: ../b\n"}, ["a", "../b"]),
+        ({"diff": "--- a/one\t2026\n+++ b/two\n@@ -1 +1 @@\n--- x\n"}, ["one", "two"]),
+        ({"diff": "--- /dev/null\n+++ b/new\n"}, ["new"]),
+        ({"diff": "--- a/one\n+++ two\n"}, ["a/one", "two"]),
+        ({"file_text": "/* a comment */", "oldText": "../x", "newString": "/usr"}, []),
+        ({"url": "https://example.org/x", "profile": "default", "count": "1..2"}, []),
         ({"path": 7, "file": None, "ok": True}, []),
     ],
 )
@@ -57,7 +74,7 @@ def test_paths_in_what_a_tool_was_given(cwd: str, raw: Any, paths: list[str]) ->
         if isinstance(value, str):
             return value.replace("{cwd}", cwd)
         if isinstance(value, dict):
-            return {key: here(item) for key, item in value.items()}
+            return {here(key): here(item) for key, item in value.items()}
         return [here(item) for item in value] if isinstance(value, list) else value
 
     subject = of(cwd, raw_input=here(raw))
@@ -79,6 +96,9 @@ def test_paths_in_what_a_tool_was_given(cwd: str, raw: Any, paths: list[str]) ->
         ({"command": "git", "args": "push --force"}, "git push --force"),
         ({"commands": ["git status", "rm x"]}, "'git status' 'rm x'"),
         ({"program": "rm"}, "rm"),
+        ({"bash_command": "ls"}, "ls"),
+        ({"runCommand": "ls"}, "ls"),
+        ({"arguments": '{"command": "ls"}'}, "ls"),
     ],
 )
 def test_the_command_in_what_a_tool_was_given(cwd: str, raw: Any, command: str | None) -> None:
@@ -100,7 +120,7 @@ def test_locations_diffs_and_what_is_known_of_the_call_count_too(cwd: str) -> No
     known = ToolCall("t", "Edit it", kind="edit", locations=(ToolCallLocation("one"),))
     subject = of(cwd, known, content=(Diff("two", "x"),), raw_input={"path": "three"})
     assert subject.named_paths == tuple(f"{cwd}/{name}" for name in ("two", "three", "one"))
-    assert (subject.kind, subject.title) == ("edit", "Edit it")
+    assert (subject.kind, subject.title, subject.shows_diff, subject.hides_edit) == ("edit", "Edit it", True, False)
     assert of(cwd, known, kind="execute", title="Mine").kind == "execute"
 
 
@@ -117,7 +137,12 @@ def test_what_cannot_be_read_is_said_to_be_so(cwd: str) -> None:
     for _ in range(100):
         deep = [deep]
     unreadable: list[Any] = [{"path": "a\0b"}, {"paths": [str(number) for number in range(MAX_PATHS + 1)]}, {"a": deep}]
-    unreadable += [{"path": "x" * 5_000}, {"command": "git", "args": ["push", 1]}, {"command": "x" * 100_000}]
+    unreadable += [
+        {"a": "[" + " " * 2_000_000 + "]"},
+        {"path": "x" * 5_000},
+        {"command": "git", "args": ["push", 1]},
+        {"command": "x" * 100_000},
+    ]
     for raw in unreadable:
         assert not of(cwd, raw_input=raw).readable
     assert len(of(cwd, raw_input={"paths": ["x"] * 30_000}).paths) == 1
