@@ -1,6 +1,7 @@
 """Agents for tests, of this library and of programs that use it.
 
 * :class:`ReferenceAgent` is a complete agent without a model; :class:`AgentTurn` is what its scripts work with.
+* :class:`HarnAgent` behaves as Harn does on the wire; :class:`HarnTurn` is what its scripts work with.
 * :class:`ScriptedAgent` does exactly what a test says, right or wrong.
 * :class:`AgentSide` is the base for an agent of your own.
 * :func:`memory_pair` connects two ends inside one process.
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from acp_host.testing.agent_session import AgentSession
     from acp_host.testing.agent_side import AgentSide
     from acp_host.testing.agent_turn import AgentReminder, AgentTurn, CommandResult, ToolCallSkipped, TurnCancelled
+    from acp_host.testing.harn import HarnAgent, HarnTurn
     from acp_host.testing.reference import ReferenceAgent
     from acp_host.testing.script_language import builtin_script
     from acp_host.testing.scripted import ScriptedAgent
@@ -28,6 +30,8 @@ __all__ = [
     "AgentSide",
     "AgentTurn",
     "CommandResult",
+    "HarnAgent",
+    "HarnTurn",
     "ReferenceAgent",
     "ScriptedAgent",
     "ToolCallSkipped",
@@ -42,6 +46,8 @@ _HOME_OF = {
     "AgentSide": "acp_host.testing.agent_side",
     "AgentTurn": "acp_host.testing.agent_turn",
     "CommandResult": "acp_host.testing.agent_turn",
+    "HarnAgent": "acp_host.testing.harn",
+    "HarnTurn": "acp_host.testing.harn",
     "ReferenceAgent": "acp_host.testing.reference",
     "ScriptedAgent": "acp_host.testing.scripted",
     "ToolCallSkipped": "acp_host.testing.agent_turn",

@@ -21,8 +21,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     if options.log_in:
         return _log_in(options.login_file)
+    script = load_function(options.script) if options.script else None
+    if options.harn:
+        from acp_host.testing.harn import HarnAgent
+
+        return run_on_stdio(HarnAgent(script, delay=options.delay).serve)
     agent = ReferenceAgent(
-        script=load_function(options.script) if options.script else None,
+        script=script,
         unstable=not options.stable,
         without=options.without,
         also=options.also,
@@ -51,6 +56,9 @@ def _parser() -> argparse.ArgumentParser:
         description="An ACP agent without a model, for tests and demonstrations.",
     )
     parser.add_argument("--script", metavar="FILE[:FUNCTION]", help="what to do with prompts, in place of the built-in")
+    parser.add_argument(
+        "--harn", action="store_true", help="be the Harn-like agent; of the rest --script and --delay go"
+    )
     parser.add_argument("--stable", action="store_true", help="offer no draft methods")
     parser.add_argument(
         "--without",

@@ -1,0 +1,204 @@
+"""The Harn-like agent: what it does at once, what waits behind a prompt, and in which forms it speaks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+import acp_host
+from acp_host import HostConnection, PermissionPolicy, Session
+from acp_host.errors import InvalidInput, InvalidParams, RequestFailed
+from acp_host.testing import HarnAgent, HarnTurn
+from tests.host.scripts import until
+
+
+async def waits(turn: HarnTurn) -> None:
+    await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def talking(agent: HarnAgent, **options: Any) -> AsyncIterator[tuple[HostConnection, Session]]:
+    async with asyncio.timeout(20), acp_host.connect(agent.transport(), **options) as host:
+        yield host, await host.new_session()
+
+
+async def ask(host: HostConnection, session: Session, method: str, **params: Any) -> Any:
+    return await host.request(method, {"sessionId": session.id, **params}, force=True)
+
+
+async def running(session: Session, agent: HarnAgent) -> acp_host.Turn:
+    """Return a turn whose model was asked."""
+    turn = session.prompt("go")
+    await until(lambda: (prompt := agent.sessions[session.id].prompt) is not None and prompt.turn.seen)
+    return turn
+
+
+async def test_the_tour_ends_as_a_completion() -> None:
+    agent = HarnAgent()
+    async with talking(agent, permissions=PermissionPolicy.allow_once()) as (_, session):
+        result = await session.prompt("Review")
+        assert (result.outcome.kind, result.outcome.verified) == ("completed", True)
+        assert result.text == "I look at the change. That is all; one question is open. "
+        harn = session.state.snapshot().harn
+        assert harn is not None
+        assert [worker.status for worker in harn.workers.values()] == ["completed"]
+        assert list(harn.artifacts) == ["chart-1"]
+        [call] = session.state.snapshot().tool_calls
+        assert call.status == "completed"
+
+
+async def test_the_old_form_says_the_same() -> None:
+    snapshots = []
+    for old_form in (False, True):
+        async with talking(HarnAgent(old_form=old_form), permissions=PermissionPolicy.allow_once()) as (_, session):
+            await session.prompt("Review")
+            snapshots.append(session.state.snapshot().harn)
+    assert snapshots[0] == snapshots[1]
+
+
+async def test_most_of_what_comes_waits_behind_the_prompt_in_order() -> None:
+    agent = HarnAgent(waits)
+    answered: list[str] = []
+    async with talking(agent) as (host, session):
+        turn = await running(session, agent)
+
+        async def pending() -> None:
+            await ask(host, session, "session/pending_injections")
+            answered.append("pending")
+
+        async def remind() -> None:
+            with pytest.raises(RequestFailed, match="no active bridge") as refusal:
+                await ask(host, session, "session/remind", body="x", mode="finish_step")
+            assert refusal.value.code == -32004
+            answered.append("remind")
+
+        tasks = [asyncio.create_task(work()) for work in (remind, pending)]
+        injected = await ask(host, session, "session/inject", mode="steer", content="also this")
+        clients = await ask(host, session, "session/live_clients")
+        assert (injected["status"], clients) == ("accepted", {"object": "list", "data": []})
+        assert answered == []
+        turn.cancel()
+        assert (await turn).outcome.kind == "cancelled"
+        await asyncio.gather(*tasks)
+        assert answered == ["remind", "pending"]
+
+
+async def test_an_agent_of_the_bridge_takes_reminders_at_once() -> None:
+    agent = HarnAgent(waits, bridge=True)
+    async with talking(agent) as (host, session):
+        turn = await running(session, agent)
+        assert "reminderId" in await ask(host, session, "session/remind", body="x", mode="finish_step")
+        turn.cancel()
+        await turn
+
+
+async def test_an_inject_is_delivered_at_the_next_checkpoint_or_at_the_end() -> None:
+    ready = asyncio.Event()
+    delivered: list[str] = []
+
+    async def script(turn: HarnTurn) -> None:
+        await ready.wait()
+        turn.ask_model()
+        delivered.extend(turn.delivered)
+
+    agent = HarnAgent(script)
+    async with talking(agent) as (host, session):
+        turn = await running(session, agent)
+        await ask(host, session, "session/inject", mode="queue", content="later")
+        await ask(host, session, "session/inject", mode="steer", content=[{"type": "text", "text": "now"}])
+        ready.set()
+        await turn
+        assert delivered == ["now"]
+        assert (await ask(host, session, "session/pending_injections"))["pendingCount"] == 0
+
+
+async def test_an_interruption_skips_the_tool_that_has_not_begun() -> None:
+    ready, begun = asyncio.Event(), []
+
+    async def script(turn: HarnTurn) -> None:
+        async with turn.tool_call("edit_file", "edit") as call:
+            await ready.wait()
+            call.start()
+            begun.append(call)
+
+    agent = HarnAgent(script)
+    async with talking(agent) as (host, session):
+        turn = await running(session, agent)
+        await ask(host, session, "session/inject", mode="interrupt_immediate", content="stop")
+        ready.set()
+        await turn
+    assert begun == []
+
+
+@pytest.mark.parametrize(
+    ("params", "reason"),
+    [
+        ({"messageId": "nothing"}, "unknown_message_id"),
+        ({"messageId": "msg_inj-1", "_meta": {"harn": {"actor": {"clientId": "b"}}}}, "not_owner_or_not_authorized"),
+    ],
+)
+async def test_what_waits_can_be_changed_by_its_owner(params: dict[str, Any], reason: str) -> None:
+    """The request is handled behind the prompt; what was cancelled leaves its injects where they are."""
+    agent = HarnAgent(waits)
+    async with talking(agent) as (host, session):
+        turn = await running(session, agent)
+        await ask(host, session, "session/inject", mode="steer", content="x")
+        turn.cancel()
+        await turn
+        with pytest.raises(InvalidParams) as refusal:
+            await ask(host, session, "session/revoke_inject", **params)
+        assert refusal.value.data["reason"] == reason
+        own = {"messageId": "msg_inj-1"}
+        assert await ask(host, session, "session/replace_inject", **own, content="y") == {**own, "status": "replaced"}
+        [row] = (await ask(host, session, "session/pending_injections"))["injections"]
+        assert (row["mode"], row["content"]) == ("finish_step", [{"type": "text", "text": "y"}])
+        for status in ("revoked", "already_revoked"):
+            assert (await ask(host, session, "session/revoke_inject", **own))["status"] == status
+        with pytest.raises(InvalidParams):
+            await ask(host, session, "session/replace_inject", **own, content="z")
+
+
+async def test_a_tool_call_is_ended_alone() -> None:
+    went_on = []
+
+    async def script(turn: HarnTurn) -> None:
+        async with turn.tool_call("exec", "execute") as call:
+            call.start()
+            await asyncio.Event().wait()
+        went_on.append(call.cancelled)
+
+    agent = HarnAgent(script)
+    async with talking(agent) as (host, session):
+        turn = await running(session, agent)
+        await until(lambda: session.state.snapshot().tool_calls)
+        nothing = await ask(host, session, "session/cancel_tool_call", toolCallId="x")
+        assert nothing["status"] == "not_found"
+        done = await ask(host, session, "session/cancel_tool_call", toolCallId="call-1")
+        assert (done["status"], done["tool"]) == ("cancelled", "exec")
+        assert (await turn).outcome.kind == "completed"
+    assert went_on == [True]
+
+
+async def test_the_newest_builds_want_to_be_told_of_the_environment() -> None:
+    agent = HarnAgent(requires_environment=True)
+    async with acp_host.connect(agent.transport()) as host:
+        for policy, problem in ((None, "missing"), ({"kind": "x"}, "invalid")):
+            given = {} if policy is None else {"environmentPolicy": policy}
+            with pytest.raises(InvalidParams) as refusal:
+                await host.request("session/new", {"cwd": "/", "mcpServers": [], **given}, force=True)
+            assert refusal.value.data["code"] == f"environment_policy.{problem}"
+
+
+async def test_an_unknown_mode_is_none() -> None:
+    with pytest.raises(InvalidInput, match="shout"):
+        HarnAgent(inject_modes=["shout"])
+
+
+async def test_it_is_a_program_too() -> None:
+    async with asyncio.timeout(30), acp_host.connect(HarnAgent.command("--delay", "0")) as host:
+        session = await host.new_session()
+        assert (await session.prompt("Review")).outcome.verified
