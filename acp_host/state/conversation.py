@@ -321,7 +321,7 @@ class Conversation:
     # --- other entries ----------------------------------------------------------------------------------------------
 
     def _compaction(self, event: events.CompactionReported) -> None:
-        entry = self._known(self._compactions, event.compaction_id)
+        entry = self._known(self._compactions, event.compaction_id) if event.compaction_id else None
         if not isinstance(entry, CompactionEntry):
             entry = CompactionEntry(
                 position=self.store.end, compaction_id=event.compaction_id, status=event.status, **self._place()

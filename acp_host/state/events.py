@@ -194,7 +194,10 @@ class UsageReported:
 
 @model
 class CompactionReported:
-    """A compaction began, went on or ended; a given ``summary`` replaces what was there."""
+    """A compaction began, went on or ended; a given ``summary`` replaces what was there.
+
+    An empty ``compaction_id`` is that of no other compaction.
+    """
 
     compaction_id: str
     status: str

@@ -349,6 +349,7 @@ class SessionState(Observable[SessionSnapshot]):
             detail="",
         )
         self._name_after(event.prompt)
+        self._tell_harn(event)
 
     def _turn_ended(self, event: events.TurnEnded) -> None:
         self._conversation.turn_ended(event)
@@ -365,6 +366,7 @@ class SessionState(Observable[SessionSnapshot]):
         if event.usage is not None:
             self._usage = evolve(self._usage, last_turn=event.usage)
             self.note("usage")
+        self._tell_harn(event)
         self._tidy()
 
     def _replay_started(self, event: events.ReplayStarted) -> None:
@@ -424,6 +426,7 @@ class SessionState(Observable[SessionSnapshot]):
     def _session_closed(self, event: events.SessionClosed) -> None:
         self._activity.stop()
         self._terminals.clear()
+        self._tell_harn(event)
 
     def _without(self, turn: int) -> tuple[QueuedTurn, ...]:
         return tuple(queued for queued in self._turn.queued if queued.turn != turn)
@@ -448,6 +451,10 @@ class SessionState(Observable[SessionSnapshot]):
             self.note("harn")
         self._harn.apply(event)
 
+    def _tell_harn(self, event: events.SessionEvent) -> None:
+        if self._harn is not None:
+            self._harn.hear(event)
+
     # --- what the agent does without having been asked to -----------------------------------------------------------
 
     def _choose_reducers(self) -> None:
@@ -460,6 +467,7 @@ class SessionState(Observable[SessionSnapshot]):
         def fold(event: Any) -> None:
             reducer(event)
             self._activity.heard()
+            self._tell_harn(event)
 
         return fold
 

@@ -16,6 +16,7 @@ from acp_host.state.json_form import to_json
 from acp_host.state.observable import ChangeSet
 from acp_host.state.session_state import SessionState
 from acp_host.translate.harn import HarnReport, translate_harn
+from acp_host.translate.harn.notifications import translate_notification
 from acp_host.translate.v1 import translate
 from acp_host.wire.converters import structure_tolerant
 from acp_host.wire.updates import SessionUpdate
@@ -42,7 +43,7 @@ def updates(name: str, kind: str | None = None) -> Iterator[dict[str, Any]]:
             yield update
 
 
-def named(kind: str, **members: Any) -> dict[str, Any]:
+def named(kind: str, /, **members: Any) -> dict[str, Any]:
     """Return an update in the present form."""
     return {"sessionUpdate": kind, "_meta": {"harn": members}}
 
@@ -101,6 +102,15 @@ class Desk:
         event = translate(structure_tolerant(update, SessionUpdate)[0])
         assert event is not None
         return self.apply(event)
+
+    def hear(self, method: str, /, **params: Any) -> Desk:
+        """Fold a notification as it is on the wire, and deliver what changed."""
+        report = translate_notification(method, params)
+        assert report is not None
+        self.problems += report.problems
+        self.apply(*report.events)
+        self.scheduler.flush()
+        return self
 
     def apply(self, *events: Any) -> Desk:
         """Fold events."""

@@ -22,7 +22,7 @@ class Topic(Protocol):
     """One thing that a Harn agent tells of: a reducer of its events, and what it has folded them into."""
 
     def folds(self) -> Mapping[type, Callable[[Any], None]]:
-        """Return the method for each class of event that concerns the topic."""
+        """Return the method for each class of event that concerns the topic, of the conversation's too."""
 
     def freeze(self) -> Any:
         """Return the topic as it is now; what did not change is the same object as before."""
@@ -72,6 +72,11 @@ class Keyed(Generic[E]):
         """Forget an entry, if it is kept."""
         if self._entries.pop(key, None) is not None:
             self._change(key, ChangeKind.REMOVED)
+
+    def clear(self) -> None:
+        """Forget all entries."""
+        for key in tuple(self._entries):
+            self.remove(key)
 
     def freeze(self) -> Mapping[str, E]:
         """Return the entries by id; the same mapping until something changes."""

@@ -6,19 +6,32 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.state.clock import Scheduler
-from acp_host.state.events import HarnEvent
+from acp_host.state.events import HarnEvent, SessionEvent
+from acp_host.state.harn.agent_events import AgentEvents, Alerts, TurnPhases
 from acp_host.state.harn.artifacts import Artifacts
 from acp_host.state.harn.collections import Topic, is_same
+from acp_host.state.harn.compactions import Compactions, Projections
+from acp_host.state.harn.composition_runs import CompositionRuns
+from acp_host.state.harn.file_watches import FileWatches
 from acp_host.state.harn.handoffs import Handoffs
+from acp_host.state.harn.human_requests import HumanRequests
+from acp_host.state.harn.idle import Idling
 from acp_host.state.harn.live_clients import LiveClients
+from acp_host.state.harn.logs import Logs
+from acp_host.state.harn.model_calls import ModelCalls
+from acp_host.state.harn.plan_documents import PlanDocuments
+from acp_host.state.harn.progress import Narration, ProgressReports
 from acp_host.state.harn.skills import Skills
 from acp_host.state.harn.snapshot import HarnSnapshot
+from acp_host.state.harn.staged_writes import StagedWriting
+from acp_host.state.harn.text_patches import TextPatches
+from acp_host.state.harn.tool_searches import ToolSearches
 from acp_host.state.harn.workers import Workers
 from acp_host.state.observable import ChangeKind, Observable, Report
 
 __all__ = ["HarnState"]
 
-_OF_THE_PRESENT = ("live_clients",)
+_OF_THE_PRESENT = ("live_clients", "idle")
 """Topics that are no history: a replay takes the place of nothing in them."""
 
 
@@ -49,7 +62,13 @@ class HarnState(Observable[HarnSnapshot]):
             self._is_superseded = False
             self._before_replay = self._topics
             self._replace(self._new_topics() | {name: self._topics[name] for name in _OF_THE_PRESENT})
-        self._folds[event.__class__](event)
+        for fold in self._folds[event.__class__]:
+            fold(event)
+
+    def hear(self, event: SessionEvent) -> None:
+        """Fold an event of the conversation, for the topics that depend on it: that a turn has ended, for one."""
+        for fold in self._folds.get(event.__class__, ()):
+            fold(event)
 
     def replay_begins(self) -> None:
         """Learn that all of the history is about to be told: the first of it takes the place of what is known."""
@@ -73,6 +92,23 @@ class HarnState(Observable[HarnSnapshot]):
             "artifacts": Artifacts(self.note),
             "handoffs": Handoffs(self.note),
             "live_clients": LiveClients(self.note),
+            "human_requests": HumanRequests(self.note),
+            "progress": ProgressReports(self.note),
+            "narration": Narration(self.note),
+            "logs": Logs(self.note),
+            "staged_writes": StagedWriting(self.note),
+            "text_patches": TextPatches(self.note),
+            "file_watches": FileWatches(self.note),
+            "tool_searches": ToolSearches(self.note),
+            "compactions": Compactions(self.note),
+            "projections": Projections(self.note),
+            "composition_runs": CompositionRuns(self.note, self._problem),
+            "plan_documents": PlanDocuments(self.note),
+            "turn_phase": TurnPhases(self.note),
+            "alerts": Alerts(self.note),
+            "agent_events": AgentEvents(self.note),
+            "idle": Idling(self.note),
+            "model_calls": ModelCalls(self.note),
         }
 
     def _replace(self, topics: Mapping[str, Topic]) -> None:
@@ -84,7 +120,10 @@ class HarnState(Observable[HarnSnapshot]):
 
     def _use(self, topics: Mapping[str, Topic]) -> None:
         self._topics = topics
-        self._folds = {kind: fold for topic in topics.values() for kind, fold in topic.folds().items()}
+        self._folds: dict[type, list[Callable[[Any], None]]] = {}
+        for topic in topics.values():
+            for kind, fold in topic.folds().items():
+                self._folds.setdefault(kind, []).append(fold)
 
     def _freeze(self) -> HarnSnapshot:
         return HarnSnapshot(**{name: topic.freeze() for name, topic in self._topics.items()})

@@ -12,6 +12,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from acp_host.state.events import SessionEvent
+from acp_host.wire.plans import Plan
 from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
 from acp_host.wire.updates import SessionUpdate, UnknownSessionUpdate
 
@@ -46,4 +47,8 @@ def translate_harn(update: SessionUpdate) -> HarnReport | None:
         from acp_host.translate.harn.tool_calls import tool_call
 
         return tool_call(update)
+    if isinstance(update, Plan) and (update.extra or update.meta):
+        from acp_host.translate.harn.plan_documents import beside_plan
+
+        return beside_plan(update.extra, update.meta)
     return None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from acp_host.state.events import SessionEvent
-from acp_host.translate.harn import HarnReport
+from acp_host.translate.harn import HarnReport, agent_events, human_requests, idle, logs, progress
 from acp_host.translate.harn.payload import Payload, Unusable
 
 __all__ = ["NOTIFICATIONS", "translate_notification"]
@@ -20,7 +20,14 @@ Reader = Callable[[Payload], tuple[SessionEvent, ...]]
 _OF_THE_ROUTE = ("sessionId", "promptCorrelation", "replayed")
 """Parameters that say whose a notification is and when it was made; the rest is what it says."""
 
-NOTIFICATIONS: Final[dict[str, Reader]] = {}
+NOTIFICATIONS: Final[dict[str, Reader]] = {
+    "_harn/agentEvent": agent_events.agent_event,
+    "agent/idle": idle.agent_idle,
+    "harn.hitl.requested": human_requests.hitl_requested,
+    "log": logs.log,
+    "output": logs.output,
+    "progress": progress.progress,
+}
 """The notifications that are read here, by wire method."""
 
 
