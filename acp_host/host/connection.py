@@ -148,6 +148,7 @@ class HostConnection(AgentMethods):
             sessions=self._sessions,
             auditor=self._auditor,
             agent_name=self._agent_name,
+            text_of=services.text_of,
             report=self.diagnostics.add,
         )
         self._service_handlers = ServiceHandlers(services, gate, self._sessions, self._has_quirk, self.diagnostics.add)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -33,7 +33,7 @@ from acp_host.host.session import Session
 from acp_host.host.session_table import SessionTable
 from acp_host.host.turn import Turn
 from acp_host.services.audit import AuditDecision, DecidedBy
-from acp_host.services.permission_answers import GivenAnswers, new_texts
+from acp_host.services.permission_answers import GivenAnswers, ShownEdit, shown_edits
 from acp_host.services.permission_memory import RememberedDecision, RememberedDecisions, RememberScope
 from acp_host.services.permission_options import PermissionDecision, chosen_option, outcome_for
 from acp_host.services.permission_queue import PermissionQueue
@@ -98,6 +98,7 @@ class PermissionGate:
         sessions: says whose a request is.
         auditor: is told who decided.
         agent_name: says who the agent is.
+        text_of: returns the text that a file has now, which an agent wants to write; ``None`` if there is none.
         report: takes diagnostics.
     """
 
@@ -109,6 +110,7 @@ class PermissionGate:
         sessions: SessionTable,
         auditor: Auditor,
         agent_name: Callable[[], str],
+        text_of: Callable[[WriteTextFileRequest], Awaitable[str | None]],
         report: Callable[[Diagnostic], None],
     ) -> None:
         self._permissions = permissions
@@ -117,6 +119,7 @@ class PermissionGate:
         self._sessions = sessions
         self._auditor = auditor
         self._agent_name = agent_name
+        self._text_of = text_of
         self._report = report
         self._given: WeakKeyDictionary[Turn, GivenAnswers] = WeakKeyDictionary()
 
@@ -125,7 +128,7 @@ class PermissionGate:
         session = self._sessions.owner(request.session_id)
         turn = None if session is None else session.current_turn
         known = None if session is None else _known_call(session, request)
-        subject, texts, told = await asyncio.to_thread(self._look_at_question, request, session, known)
+        subject, edits, told = await asyncio.to_thread(self._look_at_question, request, session, known)
         verdict = await self._decide(request, subject, told)
         self._auditor.note(
             request,
@@ -139,7 +142,7 @@ class PermissionGate:
             turn.note_choice(request, verdict.outcome)
             if verdict.kind in (None, *_ALLOWING, *_REJECTING):  # what another kind means, nobody here knows
                 once = verdict.kind != PermissionOptionKind.ALLOW_ALWAYS
-                self._given_in(turn).add(subject, allows=verdict.allows, once=once, texts=texts)
+                self._given_in(turn).add(subject, allows=verdict.allows, once=once, edits=edits)
         if session is not None and verdict.allows:
             always = verdict.kind == PermissionOptionKind.ALLOW_ALWAYS and verdict.by is DecidedBy.USER
             session.permitted(subject, always=always)
@@ -162,7 +165,7 @@ class PermissionGate:
         session = self._sessions.owner(request.session_id)
         subject, told = await asyncio.to_thread(self._look_at_wish, request, session, is_program)
         if told is None or told.rule is None or told.decision is PermissionDecision.ASK:
-            given = self._given_answer(session, request, subject)
+            given = await self._given_answer(session, request, subject)
             if given is not None:
                 self._conclude(request, subject, given, DecidedBy.APPROVAL, detail="as was answered in this turn")
                 return
@@ -179,13 +182,13 @@ class PermissionGate:
 
     def _look_at_question(
         self, request: RequestPermissionRequest, session: Session | None, known: DescribedCall | None
-    ) -> tuple[PermissionSubject, dict[str, tuple[str, ...]], Explanation]:
-        """Return what a question is about, the texts it shows, and what the policy says. Reads the disk."""
+    ) -> tuple[PermissionSubject, dict[str, tuple[ShownEdit, ...]], Explanation]:
+        """Return what a question is about, the edits it shows, and what the policy says. Reads the disk."""
         cwd, calls = _cwd_of(session), [request.tool_call, *([known] if known is not None else [])]
         subject = subject_of_request(request, agent=self._agent_name(), cwd=cwd, known=known)
         if session is None:  # where it works is not known, so neither is what its paths mean
             subject = evolve(subject, readable=False)
-        return subject, new_texts(calls, cwd), self._permissions.policy.judge(subject)
+        return subject, shown_edits(calls, cwd), self._permissions.policy.judge(subject)
 
     def _look_at_wish(
         self, request: WriteTextFileRequest | CreateTerminalRequest, session: Session | None, is_program: bool
@@ -225,7 +228,7 @@ class PermissionGate:
     def _given_in(self, turn: Turn) -> GivenAnswers:
         return self._given.setdefault(turn, GivenAnswers())
 
-    def _given_answer(
+    async def _given_answer(
         self,
         session: Session | None,
         request: WriteTextFileRequest | CreateTerminalRequest,
@@ -235,7 +238,8 @@ class PermissionGate:
             return None
         given = self._given_in(session.current_turn)
         if isinstance(request, WriteTextFileRequest):
-            return given.for_write(subject, request.content)
+            current = await self._text_of(request) if given.depends_on_text(subject) else None
+            return given.for_write(subject, request.content, current)
         return given.for_command(subject, (request.command, *(request.args or ())))
 
     # --- deciding ---------------------------------------------------------------------------------------------------

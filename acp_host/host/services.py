@@ -82,6 +82,10 @@ class ServiceSet:
         if self.terminals is not None:
             self.terminals.open_session(session_id, roots, cwd, on_terminal)
 
+    async def text_of(self, request: WriteTextFileRequest) -> str | None:
+        """Return the text that a file has now, which the agent wants to write; ``None`` if there is none to be read."""
+        return None if self.files is None else await self.files.current_text(request.session_id, request.path)
+
     async def turn_cancelled(self, session_id: str) -> None:
         """End the commands of a cancelled turn; some agents leave them running."""
         if self.terminals is not None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve, field, frozen
 
 from acp_host.errors import DecodeError, InvalidInput
-from acp_host.services.permission_answers import GivenAnswers, new_texts
+from acp_host.services.permission_answers import GivenAnswers, shown_edits
 from acp_host.services.permission_options import PermissionDecision
 from acp_host.services.permission_subject import (
     PermissionSubject,
@@ -207,7 +207,7 @@ def _judged(
     if isinstance(request, RequestPermissionRequest):
         if told.decision is not PermissionDecision.ASK:
             calls = [request.tool_call, *([known] if known is not None else [])]
-            given.add(subject, allows=told.decision.allows, once=True, texts=new_texts(calls, cwd))
+            given.add(subject, allows=told.decision.allows, once=True, edits=shown_edits(calls, cwd))
     elif told.rule is None or told.decision is PermissionDecision.ASK:
         told = _as_given(told, given, request, subject)
     return DryRunEntry(line=number, method=method, subject=subject, explanation=told)

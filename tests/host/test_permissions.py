@@ -241,6 +241,17 @@ async def test_nobody_is_asked_twice_about_the_same_thing(cwd: Path) -> None:
     assert [by for _, _, by in trail(host)] == ["user", "approval", "user", "user", "approval"]
 
 
+async def test_permission_for_a_piece_is_none_for_the_rest_of_a_file(cwd: Path) -> None:
+    (cwd / "a").write_text("one two\n")
+    person = Person("allow_once")
+    edit = ask(kind="edit", content=[{"type": "diff", "path": str(cwd / "a"), "oldText": "one", "newText": "1"}])
+    writes = write(cwd / "a", "1 and all that"), write(cwd / "a", "1 two\n")
+    told, host = await answers(edit, writes[1], edit, writes[0], cwd=cwd, permissions=person)
+    assert told == ["yes", "done", "yes", "done"]
+    assert [by for _, _, by in trail(host)] == ["user", "approval", "user", "user"]
+    assert host.audit.records[-1].subject == str(cwd / "a")
+
+
 async def test_an_answer_holds_for_its_turn_only(cwd: Path) -> None:
     person = Person("allow_once")
 

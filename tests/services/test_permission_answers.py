@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acp_host.services.permission_answers import GivenAnswers, new_texts
+from acp_host.services.permission_answers import GivenAnswers, ShownEdit, shown_edits
 from acp_host.services.permission_subject import PermissionSubject, subject_of_command, subject_of_write
 from acp_host.wire.files import WriteTextFileRequest
 from acp_host.wire.terminals import CreateTerminalRequest, EnvVariable
@@ -17,8 +17,9 @@ def asked(kind: str | None = "edit", **fields: Any) -> PermissionSubject:
     return PermissionSubject(agent="a", session_id="s", kind=kind, cwd="/w", **fields)
 
 
-def write(given: GivenAnswers, path: str = "/w/x", content: str = "text") -> bool | None:
-    return given.for_write(subject_of_write(WriteTextFileRequest("s", path, content), agent="a", cwd="/w"), content)
+def write(given: GivenAnswers, path: str = "/w/x", content: str = "text", current: str | None = None) -> bool | None:
+    subject = subject_of_write(WriteTextFileRequest("s", path, content), agent="a", cwd="/w")
+    return given.for_write(subject, content, current)
 
 
 def run(
@@ -29,14 +30,14 @@ def run(
     return given.for_command(subject_of_command(request, agent="a", cwd="/w"), (command, *args))
 
 
-def after(subject: PermissionSubject, *, allows: bool = True, once: bool = True, texts: Any = None) -> GivenAnswers:
+def after(subject: PermissionSubject, *, allows: bool = True, once: bool = True, edits: Any = None) -> GivenAnswers:
     given = GivenAnswers()
-    given.add(subject, allows=allows, once=once, texts=texts or {})
+    given.add(subject, allows=allows, once=once, edits=edits or {})
     return given
 
 
 @pytest.mark.parametrize(
-    ("subject", "texts", "answer"),
+    ("subject", "edits", "answer"),
     [
         (asked(paths=("/w/x",)), {}, True),
         (asked(paths=("/w/y", "/w/x")), {}, True),
@@ -47,16 +48,18 @@ def after(subject: PermissionSubject, *, allows: bool = True, once: bool = True,
         (asked("execute", paths=("/w/x",), command="touch x"), {}, None),
         (asked("other", paths=("/w/x",)), {}, None),
         (asked(None, paths=("/w/x",)), {}, None),
-        (asked(None, paths=("/w/x",)), {"/w/x": ("text",)}, True),
-        (asked(paths=("/w/x",)), {"/w/x": ("te", "xt")}, True),
-        (asked(paths=("/w/x",)), {"/w/x": ("something else",)}, None),
-        (asked(paths=("/w/x",)), {"/w/y": ("something else",)}, True),
+        (asked(None, paths=("/w/x",)), {"/w/x": (ShownEdit("", "text\n"),)}, True),
+        (asked(paths=("/w/x",)), {"/w/x": (ShownEdit("", "something else"),)}, None),
+        (asked(paths=("/w/x",)), {"/w/x": (ShownEdit("", "tex"),)}, None),
+        (asked(paths=("/w/x",)), {"/w/x": (ShownEdit("", ""),)}, None),
+        (asked(paths=("/w/x",)), {"/w/x": (ShownEdit("a", "text"),)}, None),
+        (asked(paths=("/w/x",)), {"/w/y": (ShownEdit("", "something else"),)}, True),
     ],
 )
 def test_permission_to_edit_a_file_is_permission_to_write_it_once(
-    subject: Any, texts: Any, answer: bool | None
+    subject: Any, edits: Any, answer: bool | None
 ) -> None:
-    given = after(subject, texts=texts)
+    given = after(subject, edits=edits)
     assert write(given) is answer
     assert write(given) is None
 
@@ -70,9 +73,9 @@ def test_a_refusal_holds_until_the_end_of_the_turn() -> None:
 
 def test_the_latest_answer_counts_and_always_is_not_used_up() -> None:
     given = after(asked(paths=("/w/x",)), allows=False)
-    given.add(asked(paths=("/w/x",)), allows=True, once=False, texts={})
+    given.add(asked(paths=("/w/x",)), allows=True, once=False, edits={})
     assert [write(given), write(given)] == [True, True]
-    given.add(asked(paths=("/w/x",)), allows=False, once=True, texts={})
+    given.add(asked(paths=("/w/x",)), allows=False, once=True, edits={})
     assert write(given) is False
 
 
@@ -109,6 +112,37 @@ def test_permission_to_run_is_for_one_directory_and_without_variables() -> None:
     assert run(after(asked("execute")), "ls") is None
 
 
-def test_the_new_texts_of_a_question() -> None:
-    calls = [ToolCallUpdate("t", content=(Diff("x", "a\r\nb\n"), Diff("/w/x", "c"), Diff("a\0b", "d")))]
-    assert new_texts(calls, "/w") == {"/w/x": ("a\nb", "c")}
+@pytest.mark.parametrize(
+    ("edits", "content", "answer"),
+    [
+        ([("one", "1")], "1 two\ntwo three\n", True),
+        ([("one", "1")], "1 two\r\ntwo three", True),
+        ([("one two\r\ntwo three\r\n", "new")], "new", True),
+        ([("one", "1"), ("three", "3")], "1 two\ntwo 3\n", True),
+        ([("one", "1"), ("1", "I")], "I two\ntwo three\n", True),
+        ([("two", "2")], "one 2\n2 three\n", True),
+        ([("two", "2")], "one 2\ntwo three\n", True),
+        ([("one", "")], " two\ntwo three\n", True),
+        ([("one", "")], "something else", None),
+        ([("one", "1")], "1", None),
+        ([("one", "1")], "1 two\ntwo three\nand more\n", None),
+        ([("one", "1"), ("three", "3")], "1 two\ntwo three\n", None),
+        ([("four", "4")], "one two\ntwo three\n", None),
+        ([("", "whole")], "whole\n", True),
+        ([("", "whole"), ("who", "x")], "xle", True),
+    ],
+)
+def test_what_is_written_is_just_what_was_shown(
+    edits: list[tuple[str, str]], content: str, answer: bool | None
+) -> None:
+    calls = [ToolCallUpdate("t", content=tuple(Diff("x", new, old_text=old) for old, new in edits))]
+    given = after(asked(paths=("/w/x",)), edits=shown_edits(calls, "/w"))
+    subject = subject_of_write(WriteTextFileRequest("s", "/w/x", ""), agent="a", cwd="/w")
+    assert given.depends_on_text(subject) is any(old for old, _ in edits)
+    assert write(given, content=content, current="one two\ntwo three\n") is answer
+
+
+def test_the_edits_that_a_question_shows() -> None:
+    call = ToolCallUpdate("t", content=(Diff("x", "a\r\nb\n"), Diff("/w/x", "c", old_text="d"), Diff("a\0b", "d")))
+    edits = (ShownEdit("", "a\nb\n"), ShownEdit("d", "c"))
+    assert shown_edits([call, call], "/w") == {"/w/x": edits}

@@ -35,7 +35,7 @@ from typing import Any
 
 from attrs import evolve
 
-from acp_host.errors import InvalidInput, InvalidParams, MethodNotFound, ResourceNotFound
+from acp_host.errors import InvalidInput, InvalidParams, MethodNotFound, RequestFailed, ResourceNotFound
 from acp_host.services._confined import Permit, confine
 from acp_host.services._place import ChangedMeanwhile
 from acp_host.services._text import line_window
@@ -166,6 +166,13 @@ class FileService:
         if known.text is None:
             raise not_found(request.path)
         return ReadTextFileResponse(await asyncio.to_thread(line_window, known.text, request.line or 1, limit))
+
+    async def current_text(self, session_id: SessionId, path: str) -> str | None:
+        """Return the text of a file as the agent would read it, without taking it for read; ``None`` if it cannot."""
+        try:
+            return (await self._read(self._session(session_id), path))[1].text
+        except RequestFailed:
+            return None
 
     async def write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
         """Replace or create a file in one step, so that nobody ever sees a part of it, or edit an open document.
