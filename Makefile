@@ -38,6 +38,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict acp_host
+	$(BIN)/mypy --strict --platform win32 acp_host
 	$(BIN)/lint-imports
 
 format: $(VENV)/.installed-dev

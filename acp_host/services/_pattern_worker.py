@@ -20,10 +20,10 @@ _MEMORY = 1 << 30
 
 
 def _limit(seconds: int) -> None:
-    try:
-        import resource
-    except ImportError:  # Windows
+    if sys.platform == "win32":
         return
+    import resource
+
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform != "darwin":  # which refuses this limit

@@ -12,6 +12,7 @@ import errno
 import os
 import secrets
 import stat
+import sys
 import threading
 
 import attrs
@@ -155,7 +156,7 @@ def _identity(status: os.stat_result) -> tuple[int, ...]:
 
 
 def _copy_status(descriptor: int, like: os.stat_result) -> None:
-    if os.name != "posix":
+    if sys.platform == "win32":
         return
     now = os.fstat(descriptor)
     if (now.st_uid, now.st_gid) != (like.st_uid, like.st_gid):

@@ -26,8 +26,6 @@ from collections.abc import Callable, Mapping
 from acp_host.errors import InvalidState
 from acp_host.services.terminal_runner import TerminalCommand, TerminalSize
 
-assert sys.platform != "win32"  # type checkers skip the rest there
-
 __all__ = ["Pty", "pty_argv"]
 
 _CHUNK = 64 * 1024
@@ -46,6 +44,7 @@ class Pty:
     """
 
     def __init__(self, size: TerminalSize) -> None:
+        assert sys.platform != "win32"  # for type checkers, here and below
         self._master, self.slave = os.openpty()
         self.name = os.ttyname(self.slave)
         self._slave_open = True
@@ -64,6 +63,7 @@ class Pty:
     def resize(self, size: TerminalSize) -> None:
         """Change the size, of which the programs in the foreground are told (SIGWINCH)."""
         self._check_open()
+        assert sys.platform != "win32"
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", size.rows, size.columns, 0, 0))
 
     def read(self, on_data: Callable[[bytes], None], on_end: Callable[[], None]) -> None:

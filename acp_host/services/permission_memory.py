@@ -15,6 +15,7 @@ import contextlib
 import os
 import secrets
 import stat
+import sys
 import threading
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -291,7 +292,7 @@ def _read_own(path: Path) -> str:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise ValueError("it is not a regular file")
-        if os.name == "posix":
+        if sys.platform != "win32":
             if status.st_uid != os.geteuid():
                 raise ValueError("it belongs to another user")
             if status.st_mode & 0o077:

@@ -243,7 +243,9 @@ def _on_windows(
 
 
 def _login_shell() -> str:
-    import pwd  # not on Windows
+    if sys.platform == "win32":
+        return ""
+    import pwd
 
     try:
         return pwd.getpwuid(os.getuid()).pw_shell
