@@ -229,6 +229,7 @@ class HostConnection(AgentMethods):
             client_info=options.client_info,
             serves=self._incoming.serves,
             quirks=options.quirks,
+            route=lambda params: self._routes.session_id_of(params),
             max_message_size=options.max_message_size,
         )
 

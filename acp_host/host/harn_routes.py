@@ -21,6 +21,7 @@ from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.host.session import Session
 from acp_host.host.session_table import SessionTable
 from acp_host.wire._model import NO_EXTRA
+from acp_host.wire.harn.correlation import prompt_name
 
 __all__ = ["HarnRoutes"]
 
@@ -47,9 +48,17 @@ class HarnRoutes:
         session_id = told.get("sessionId") or told.get("session_id")
         if isinstance(session_id, str):
             return self._sessions.owner(session_id)
+        name = prompt_name(told)
+        if name is not None and (session := self._sessions.of_prompt(name)) is not None:
+            return session
         running = [session for session in self._sessions if session.current_turn is not None]
         sessions = running or list(self._sessions)
         return sessions[0] if len(sessions) == 1 else None
+
+    def session_id_of(self, params: Any) -> str | None:
+        """Return the id of that session."""
+        session = self.session_of(params)
+        return None if session is None else session.id
 
     def take(self, method: str, params: Any) -> bool:
         """Take a notification into the state of its session; tell whether it is one of Harn's."""

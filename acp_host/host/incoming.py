@@ -25,6 +25,7 @@ from acp_host.protocol.events import RequestReceived
 from acp_host.services.permission_options import PermissionDecision, outcome_for
 from acp_host.wire._model import UNSET, Model
 from acp_host.wire.elicitation import ElicitationCancelAction
+from acp_host.wire.harn.correlation import prompt_name
 from acp_host.wire.ids import RequestId
 from acp_host.wire.permission import (
     CancelledPermissionOutcome,
@@ -129,6 +130,9 @@ class Asking(Protocol):
     def is_cancelling(self) -> bool:
         """Whether its turn is being cancelled."""
 
+    def is_over(self, prompt: str) -> bool:
+        """Tell whether the turn is over whose prompt has this name, which a Harn agent was given."""
+
     def request_begins(self, request: OpenRequest) -> None:
         """Learn that the agent asks for something that belongs to this session."""
 
@@ -147,6 +151,9 @@ class Sessions(Protocol):
 
     def owner(self, session_id: str) -> Asking | None:
         """Return the session with this id, or the one whose subagent has it, or ``None``."""
+
+    def of_prompt(self, name: str) -> Asking | None:
+        """Return the session that has sent the prompt with this name, or ``None``."""
 
     def only_busy(self) -> Asking | None:
         """Return the session that has a turn on the wire, if there is just one."""
@@ -207,17 +214,26 @@ class IncomingRequests:
             request.asks = event.params
         self._open[type(event.id), event.id] = request
         if not self._tasks.is_open:
-            request.by_host = True
-            self._answer(request, RequestCancelled("the host is closing the connection"))
+            self._refuse(request, RequestCancelled("the host is closing the connection"))
             return
         if request.ends_with_turn and request.session is not None and request.session.is_cancelling:
             # It crossed the cancel on its way: nobody is to be asked about a turn that they have ended (R60).
-            request.by_host = True
-            self._answer(request, request.when_cancelled)
+            self._refuse(request, request.when_cancelled)
+            return
+        prompt = prompt_name(event.params)
+        if prompt is not None and request.session is not None and request.session.is_over(prompt):
+            self._refuse(request, RequestCancelled("Inactive prompt: the turn that this belongs to is over"))
             return
         if request.session is not None:
             request.session.request_begins(request)
         request.task = self._tasks.start(self._handle(request, handler))
+
+    def _refuse(self, request: OpenRequest, answer: Any) -> None:
+        """Answer a request that nobody begins to handle, and nobody is asked about."""
+        request.by_host, request.asks = True, None
+        if request.session is not None:
+            request.session.request_begins(request)
+        self._answer(request, answer)
 
     def withdraw(self, request_id: RequestId) -> None:
         """Answer a request that the agent withdrew (``$/cancel_request``), and cancel its handler."""
@@ -302,8 +318,11 @@ class IncomingRequests:
             session_id = params.get("sessionId")
         else:
             session_id = getattr(params, "session_id", None) or self._prompts.get(getattr(params, "request_id", None))
-        if isinstance(session_id, str):
+        if isinstance(session_id, str) and session_id:
             return self._sessions.owner(session_id)
+        name = prompt_name(params)
+        if name is not None:
+            return self._sessions.of_prompt(name)
         return self._sessions.only_busy() if request.of_turn else None
 
     async def _handle(self, request: OpenRequest, handler: RequestHandler) -> None:

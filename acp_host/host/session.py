@@ -476,6 +476,14 @@ class Session(SessionMethods):
         self._updates.open_questions -= 1
         self.state.apply(events.QuestionClosed(request.id))
 
+    def has_sent(self, prompt: str) -> bool:
+        """Tell whether this session has sent the prompt with this name, which a Harn agent was given."""
+        return self._turns.has_named(prompt)
+
+    def is_over(self, prompt: str) -> bool:
+        """Tell whether the turn of such a prompt is over."""
+        return self._turns.turn_over(prompt) is not None
+
     @property
     def is_cancelling(self) -> bool:
         """Whether a turn is being cancelled."""
@@ -525,8 +533,9 @@ class Session(SessionMethods):
         self._turns.abandon_closed("the session was closed")
         self._turns.forget_prompt()
 
-    def _tell_notice(self, notice: Notice) -> None:
-        self._notice_router.receive(self.id, notice, self.notices, during_replay=self._awaits_opening)
+    def _tell_notice(self, notice: Notice, replayed: bool) -> None:
+        during_replay = replayed or self._awaits_opening
+        self._notice_router.receive(self.id, notice, self.notices, during_replay=during_replay)
 
     def _report_reminder(self, diagnostic: Diagnostic) -> None:
         self._report(evolve(diagnostic, session_id=self.id))

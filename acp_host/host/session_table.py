@@ -60,6 +60,10 @@ class SessionTable:
                 self._parents[session_id] = owner
         return owner
 
+    def of_prompt(self, name: str) -> Session | None:
+        """Return the session that has sent the prompt with this name, which a Harn agent was given, or ``None``."""
+        return next((session for session in self if session.has_sent(name)), None)
+
     def only_busy(self) -> Session | None:
         """Return the session that has a turn on the wire, if there is just one."""
         busy = [session for session in self if session.current_turn is not None]

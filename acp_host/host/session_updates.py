@@ -11,6 +11,8 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from attrs import frozen
+
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import ConnectionClosed
 from acp_host.host.reminders import SessionReminders, ShownReminder
@@ -22,14 +24,28 @@ from acp_host.translate.harn import HarnReport, translate_harn
 from acp_host.translate.v1 import PLAIN, translate, translate_run
 from acp_host.wire._model import NO_EXTRA, UNSET
 from acp_host.wire.chunk_runs import ChunkRun
+from acp_host.wire.harn.correlation import is_replayed, prompt_name
 from acp_host.wire.notices import Notice
 from acp_host.wire.tool_calls import ToolCall, ToolCallStatus, ToolCallUpdate
-from acp_host.wire.updates import SessionNotification, SessionUpdate
+from acp_host.wire.updates import SessionNotification, SessionUpdate, UnknownSessionUpdate
 
 __all__ = ["SessionUpdates"]
 
 _OVER = (ToolCallStatus.COMPLETED, ToolCallStatus.FAILED)
 """The states in which nobody needs to know any more whether a tool call may be done."""
+
+
+@frozen
+class _Place:
+    """Where an update belongs that is not of the moment.
+
+    Attributes:
+        turn: number of its turn, which is over; ``None`` for none.
+        replayed: it is told again.
+    """
+
+    turn: int | None
+    replayed: bool = False
 
 
 class SessionUpdates:
@@ -40,7 +56,7 @@ class SessionUpdates:
         state: what the updates are folded into.
         turns: knows which turn runs.
         reminders: takes what updates say about reminders.
-        tell_notice: takes notices.
+        tell_notice: takes notices, and whether they are told again.
         call_ended: called with the session's id and that of a tool call that is over, while questions are open.
         awaits_opening: tells whether the request that opens the session is not answered yet.
         report: takes diagnostics.
@@ -58,7 +74,7 @@ class SessionUpdates:
         state: SessionState,
         turns: TurnQueue,
         reminders: SessionReminders,
-        tell_notice: Callable[[Notice], None],
+        tell_notice: Callable[[Notice, bool], None],
         call_ended: Callable[[str, str], None],
         awaits_opening: Callable[[], bool],
         report: Callable[[Diagnostic], None],
@@ -110,7 +126,7 @@ class SessionUpdates:
     def receive(self, arrival: SessionNotification | ChunkRun) -> None:
         """Take an update of the session, or a run of them."""
         if not isinstance(arrival, ChunkRun):
-            self._receive_update(arrival.update)
+            self._receive_update(arrival.update, arrival.extra)
         elif self._observers or self.reminders.is_listening:
             for chunk in arrival.updates():
                 self._receive_update(chunk)
@@ -139,16 +155,36 @@ class SessionUpdates:
         kind = DiagnosticKind.HANDLER_FAILED
         self._report(Diagnostic(kind, text, method="session/update", session_id=self._session_id, data=trace))
 
-    def _receive_update(self, update: Any) -> None:
+    def _receive_update(self, update: Any, told: Mapping[str, Any] = NO_EXTRA) -> None:
+        """Take an update, and what else stood beside it in the message."""
+        place = None
         try:
             kind: Any = update.__class__
-            plain = kind in PLAIN and update.meta is UNSET and update.extra is NO_EXTRA
+            plain = kind in PLAIN and update.meta is UNSET and update.extra is NO_EXTRA and told is NO_EXTRA
             if not plain or self.reminders.is_listening:
-                self._receive_special(update)
+                place = self._place_of(update, told)
+                self._receive_special(update, place)
             else:
                 self._fold(update)
         except Exception as error:  # a fault of this library must not cost the session more than this update
             self.report_unfolded(update, error)
+        if place is None:
+            self._bring_to_turn(update)
+        else:
+            self._between_turns.push(update)
+        if self._observers:
+            self._tell_observers(update)
+
+    def _place_of(self, update: Any, told: Mapping[str, Any]) -> _Place | None:
+        """Return where an update belongs that is not of the moment; ``None`` if it is, as all but Harn's are."""
+        meta = update.data.get("_meta") if isinstance(update, UnknownSessionUpdate) else update.meta
+        if is_replayed(told, meta) and not self._state.is_replaying:
+            return _Place(None, replayed=True)
+        number = self._turns.turn_over(prompt_name(told))
+        return None if number is None else _Place(number)
+
+    def _bring_to_turn(self, update: Any) -> None:
+        """Bring an update to the turn that runs, or to the buffer between turns."""
         if self.open_questions and isinstance(update, ToolCall | ToolCallUpdate) and update.status in _OVER:
             self._call_ended(self._session_id, update.tool_call_id)
         turn = self._turns.current
@@ -158,8 +194,6 @@ class SessionUpdates:
             turn.receive(update)
             if self._turns.watches_idle:
                 self._turns.note_activity()
-        if self._observers:
-            self._tell_observers(update)
 
     def _receive_run(self, run: ChunkRun) -> None:
         """Take chunks all at once, to the same effect."""
@@ -175,47 +209,53 @@ class SessionUpdates:
             if self._turns.watches_idle:
                 self._turns.note_activity()
 
-    def _receive_special(self, update: SessionUpdate) -> None:
-        """Take an update that may be about reminders, or one of Harn's."""
-        if not self._take_reminders(update) and not self._take_harn(update):
-            self._fold(update)
+    def _receive_special(self, update: SessionUpdate, place: _Place | None) -> None:
+        """Take an update that may be about reminders, or one of Harn's, or not of the moment."""
+        if not self._take_reminders(update, place) and not self._take_harn(update, place):
+            self._fold(update, place)
 
-    def _fold(self, update: SessionUpdate) -> None:
+    def _fold(self, update: SessionUpdate, place: _Place | None = None) -> None:
         """Fold an update into the state, or bring it to the notices."""
         event = translate(update)
         if event is not None:
-            self._state.apply(event)
+            self._apply(event, place)
         elif isinstance(update, Notice):
-            self._tell_notice(update)
+            self._tell_notice(update, place is not None and place.replayed)
 
-    def _take_reminders(self, update: SessionUpdate) -> bool:
+    def _apply(self, event: events.SessionEvent, place: _Place | None) -> None:
+        self._state.apply(event if place is None else events.ToldAside(event, place.turn, place.replayed))
+
+    def _take_reminders(self, update: SessionUpdate, place: _Place | None) -> bool:
         """Take what an update says about reminders; tell whether the state has been told of the update thereby."""
+        again = place is not None and place.replayed
         parts = self.reminders.receive(
-            update, replayed=self._state.is_replaying, reports_replayed=self._awaits_opening()
+            update,
+            replayed=again or self._state.is_replaying,
+            reports_replayed=again or self._awaits_opening(),
         )
         for part in parts or ():
             if part is update:
                 return False  # it comes last, and is what it is
             if isinstance(part, ShownReminder):
-                self._state.apply(events.ReminderShown(part.id, part.body))
+                self._apply(events.ReminderShown(part.id, part.body), place)
             elif (event := translate(part)) is not None:
-                self._state.apply(event)
+                self._apply(event, place)
         return parts is not None
 
-    def _take_harn(self, update: SessionUpdate) -> bool:
+    def _take_harn(self, update: SessionUpdate, place: _Place | None) -> bool:
         """Take what an update says by an extension of Harn; tell whether that is all it says."""
         report = translate_harn(update)
         if report is None:
             return False
-        self._fold_harn(report, "a Harn update", update)
+        self._fold_harn(report, "a Harn update", update, place)
         return report.is_update
 
-    def _fold_harn(self, report: HarnReport, what: str, told: Any) -> None:
+    def _fold_harn(self, report: HarnReport, what: str, told: Any, place: _Place | None = None) -> None:
         for problem in report.problems:
             text = f"{what} is malformed: {problem}"
             self._report(Diagnostic(DiagnosticKind.MALFORMED, text, session_id=self._session_id, data=told))
         for event in report.events:
-            self._state.apply(event)
+            self._apply(event, place)
 
     def _tell_observers(self, update: SessionUpdate) -> None:
         for observer in tuple(self._observers):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import uuid
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from attrs import frozen
@@ -25,12 +26,15 @@ from acp_host.host.session_gone import says_gone
 from acp_host.host.turn import Turn
 from acp_host.services.change_verdicts import ChangeReport
 from acp_host.state import events
-from acp_host.wire._model import UNSET
+from acp_host.wire._model import NO_EXTRA, UNSET
 from acp_host.wire.harn.prompt import Terminal
 from acp_host.wire.ids import RequestId
 from acp_host.wire.prompt import CancelNotification, PromptRequest, PromptResponse, StopReason
 
 __all__ = ["CancelTimeouts", "TurnQueue"]
+
+_MAX_NAMED = 100
+"""How many turns that are over what comes late can still be told to belong to."""
 
 
 @frozen(kw_only=True)
@@ -105,6 +109,8 @@ class TurnQueue:
         """Whether they were looked at for the turn that is sent next."""
         self._judging: Turn | None = None
         """The turn that is over, while it is found out what it has changed."""
+        self._named: dict[str, int] = {}
+        """The numbers of the newest turns by the names that a Harn agent was given for their prompts, oldest first."""
         self._queue: deque[Turn] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self.watches_idle = False
@@ -151,11 +157,30 @@ class TurnQueue:
             turn = self._queue.popleft()
             leading = self.reminders.lead_prompt()
             blocks = (*(reminder.block for reminder in leading), *turn.prompt.blocks)
-            params = PromptRequest(self._session_id, blocks, turn.prompt.meta or UNSET)
+            params = PromptRequest(self._session_id, blocks, turn.prompt.meta or UNSET, extra=self._name(turn))
             self.current = turn
             shown = tuple([events.ReminderShown(reminder.id, reminder.body) for reminder in leading])
             self._apply(events.TurnStarted(turn.number, turn.prompt.blocks, blocks, shown))
             self._send(turn, params)
+
+    def has_named(self, name: str) -> bool:
+        """Tell whether a prompt with this name was sent here, as far as is remembered."""
+        return name in self._named
+
+    def turn_over(self, name: str | None) -> int | None:
+        """Return the number of the turn whose prompt has this name, if it is over; ``None`` for every other name."""
+        number = None if name is None else self._named.get(name)
+        return None if self.current is not None and self.current.number == number else number
+
+    def _name(self, turn: Turn) -> Mapping[str, Any]:
+        """Name a prompt, for an agent that says of everything to which prompt it belongs."""
+        if self._driver.protocol.agreement.harn is None:
+            return NO_EXTRA
+        if len(self._named) >= _MAX_NAMED:
+            del self._named[next(iter(self._named))]
+        name = uuid.uuid4().hex
+        self._named[name] = turn.number
+        return {"messageId": name}
 
     def _is_ready(self) -> bool:
         """Tell whether the session's directories were looked at, and have it done if not."""

@@ -11,7 +11,7 @@ Drive it from any event loop: write :meth:`HostProtocol.data_to_send`, feed :met
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt
@@ -31,6 +31,7 @@ from acp_host.protocol.events import (
     RequestReceived,
     ResponseReceived,
 )
+from acp_host.protocol.harn_frames import completed, told_again
 from acp_host.protocol.negotiation import PROTOCOL_VERSION, Agreement, make_agreement
 from acp_host.protocol.peer import Peer
 from acp_host.protocol.refusals import refusal
@@ -64,6 +65,8 @@ class HostProtocol:
         client_info: name and version of the host program.
         serves: wire methods of requests that the driver will answer; others are answered -32601 at once.
         quirks: the table of quirks in force.
+        route: returns the id of the session that a message of Harn belongs to which names none, given its parameters;
+            ``None`` if that is not known.
         max_message_size: longest message that is read, in bytes.
     """
 
@@ -74,17 +77,20 @@ class HostProtocol:
         client_info: Implementation | None = None,
         serves: Callable[[str], bool] | Iterable[str] = (),
         quirks: tuple[Quirk, ...] = QUIRKS,
+        route: Callable[[Mapping[str, Any]], str | None] = lambda _params: None,
         max_message_size: int = MAX_MESSAGE_SIZE,
     ) -> None:
         self._offer = offer or ClientCapabilities()
         self._client_info = client_info
         self._quirks = quirks
+        self._route = route
         self._chunks = ChunkReader()
         self._peer = Peer(
             serves=serves if callable(serves) else frozenset(serves).__contains__,
             read_run=self._chunks.read,
             shortcut=self._take_update,
             translate=self._translate,
+            is_repeated=lambda line: self._is_harn and told_again(line),
             max_message_size=max_message_size,
         )
         self._initialize_id: RequestId = None
@@ -218,16 +224,23 @@ class HostProtocol:
     def _read_update(self, message: dict[str, Any]) -> SessionNotification | None:
         """Read an update that is exactly as the schema has it; this is the hot path of the library."""
         try:
-            if message["method"] == SESSION_UPDATE and message["jsonrpc"] == "2.0" and "id" not in message:
+            # With a method, a version and parameters, a fourth member would be an id or an extension's.
+            if message["method"] == SESSION_UPDATE and message["jsonrpc"] == "2.0" and len(message) == 3:
                 params = message["params"]
                 session_id = params["sessionId"]
-                if len(params) == 2 and session_id.__class__ is str:
+                if len(params) == 2 and session_id and session_id.__class__ is str:
                     return SessionNotification(session_id, self._decode_update(params["update"]))
         except Exception:
             pass
         return None
 
+    @property
+    def _is_harn(self) -> bool:
+        return self._agreement is not None and self._agreement.harn is not None
+
     def _translate(self, event: PeerEvent) -> HostEvent | None:
+        if isinstance(event, NotificationReceived | RequestReceived) and self._is_harn:
+            event = completed(event, self._route)
         match event:
             case NotificationReceived(method="session/update"):
                 return self._translate_update(event)

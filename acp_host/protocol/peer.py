@@ -17,6 +17,7 @@ What is promised, whatever arrives:
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable, Sequence, Sized
 from typing import Any
 
@@ -53,6 +54,9 @@ __all__ = ["CANCEL_REQUEST", "Peer"]
 
 CANCEL_REQUEST = "$/cancel_request"
 
+_MAX_ANSWERED = 1_000
+"""How many requests are remembered as answered, the newest; only what is told again is held against them."""
+
 
 class Peer:
     """One end of a JSON-RPC connection.
@@ -66,6 +70,8 @@ class Peer:
             let the rules of JSON-RPC apply.
         translate: takes each other event and returns what to queue in its place, or ``None`` for nothing. It is called
             at once: what it answers is answered before the next message is looked at.
+        is_repeated: tells by its line whether a request is one that is told again; one with an id that was seen before
+            is ignored then, since it is answered or will be.
         max_message_size: longest message that is read, in bytes; a longer one is skipped with a diagnostic.
     """
 
@@ -76,17 +82,20 @@ class Peer:
         read_run: Callable[[Sequence[bytes | Oversized], int], Sized | None] = lambda _lines, _start: None,
         shortcut: Callable[[dict[str, Any], bytes], Any] = lambda _message, _line: None,
         translate: Callable[[PeerEvent], Any] = lambda event: event,
+        is_repeated: Callable[[bytes], bool] = lambda _line: False,
         max_message_size: int = MAX_MESSAGE_SIZE,
     ) -> None:
         self._serves = serves
         self._read_run = read_run
         self._shortcut = shortcut
         self._translate = translate
+        self._is_repeated = is_repeated
         self._framer = LineFramer(max_message_size)
         self._throttle = Throttle()
         self._ids = itertools.count()
         self._calls: dict[RequestId, str] = {}
         self._unanswered: dict[tuple[type, Any], RequestId] = {}
+        self._answered: deque[tuple[type, Any]] = deque(maxlen=_MAX_ANSWERED)
         self._events: list[Any] = []
         self._output: list[bytes] = []
         self._ended: Ended | None = None
@@ -221,6 +230,7 @@ class Peer:
             raise InvalidState(f"no request with id {request_id!r} waits for an answer")
         self._send(message)
         del self._unanswered[_key(request_id)]
+        self._answered.append(_key(request_id))
 
     # --- one line ---------------------------------------------------------------------------------------------------
 
@@ -286,6 +296,10 @@ class Peer:
 
     def _receive_request(self, request: jsonrpc.Request, line: bytes) -> None:
         request_id, method = request.id, request.method
+        if self._is_repeated(line) and (_key(request_id) in self._unanswered or _key(request_id) in self._answered):
+            text = excerpt(f"request {request_id!r} ({method}) was told again, and is answered once")
+            self.report(Diagnostic(DiagnosticKind.UNEXPECTED, text, method=method, data=excerpt(line)))
+            return
         if _key(request_id) in self._unanswered:
             text = excerpt(f"request {request_id!r} ({method}) reuses the id of a request that is not answered yet")
             self.report(Diagnostic(DiagnosticKind.INVALID_MESSAGE, text, method=method, data=excerpt(line)))

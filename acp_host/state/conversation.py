@@ -8,7 +8,8 @@ the echo of the user's own prompt. It owns the store of entries; readers get a
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -90,6 +91,11 @@ class Conversation:
         self.replaying = False
         self._note = note
         self._message: MessageBuilder | None = None
+        # What was told aside last: where it belongs, and the message that more of it would continue.
+        self._place_aside: tuple[int | None, bool] | None = None
+        self._message_aside: MessageBuilder | None = None
+        self._is_aside = False
+        self._is_told_again = False
         # The message whose change is noted already: nothing more to do for its further chunks until someone looks.
         self._noted: MessageBuilder | None = None
         self._messages: dict[tuple[str, str], int] = {}
@@ -203,7 +209,7 @@ class Conversation:
         if speaker is Speaker.USER and self.replaying:
             self._begin_replayed_turn()
         position = self.store.end
-        self._message = MessageBuilder(position, speaker, message_id, self.turn, self.replaying)
+        self._message = MessageBuilder(position, speaker, message_id, self.turn, self._is_history)
         self._append(self._message)
         if message_id is not None:
             self._messages[speaker, message_id] = position
@@ -281,7 +287,7 @@ class Conversation:
         builder.merge(report, announced=announced, harn=harn)
         self.store.touch(builder.position)
         self._tell(builder.position, _CHANGED)
-        if self.turn is None:
+        if self.turn is None or self._is_aside:
             self._close_call(builder)
         return builder.position
 
@@ -294,7 +300,7 @@ class Conversation:
             tool_call_id,
             provisional=not announced,
             turn=self.turn,
-            replayed=self.replaying,
+            replayed=self._is_history,
         )
         self._append(builder)
         self._calls[tool_call_id] = (position, self.turn, use)
@@ -377,7 +383,7 @@ class Conversation:
         return None if position is None or position < self._superseded else self.store.get(position)
 
     def _place(self) -> dict[str, Any]:
-        return {"turn": self.turn, "replayed": self.replaying}
+        return {"turn": self.turn, "replayed": self._is_history}
 
     def _add(self, entry: Entry) -> int:
         self._close_message()
@@ -405,6 +411,33 @@ class Conversation:
     def _replace(self, position: int, entry: Entry) -> None:
         self.store.put(position, entry)
         self._tell(position, _CHANGED)
+
+    # --- what is told aside -----------------------------------------------------------------------------------------
+
+    @contextmanager
+    def aside(self, turn: int | None, *, replayed: bool) -> Iterator[None]:
+        """Fold what comes as part of a turn that is over, or as told again; what is being written stays open."""
+        if self._place_aside != (turn, replayed):
+            self._close_aside()
+            self._place_aside = (turn, replayed)
+        before = self.turn, self._message, self._echo
+        self.turn, self._message, self._echo = turn, self._message_aside, Echo()
+        self._is_aside, self._is_told_again = True, replayed
+        try:
+            yield
+        finally:
+            self._message_aside = self._message
+            self.turn, self._message, self._echo = before
+            self._is_aside = self._is_told_again = False
+
+    def _close_aside(self) -> None:
+        if self._message_aside is not None:
+            self.store.close(self._message_aside.position)
+        self._place_aside = self._message_aside = None
+
+    @property
+    def _is_history(self) -> bool:
+        return self.replaying or self._is_told_again
 
     # --- turns and replay -------------------------------------------------------------------------------------------
 
@@ -497,6 +530,7 @@ class Conversation:
 
     def _end_turn(self) -> None:
         self._close_message()
+        self._close_aside()
         for builder in tuple(self._open_calls.values()):
             if builder.mark_unfinished():
                 self.store.touch(builder.position)

@@ -55,6 +55,7 @@ __all__ = [
     "SessionOpened",
     "SubagentReported",
     "TerminalReported",
+    "ToldAside",
     "ToolCallReported",
     "TurnDropped",
     "TurnEnded",
@@ -401,6 +402,21 @@ class HealthChanged:
 
 
 @model
+class ToldAside:
+    """An event that is not of the moment at which it comes.
+
+    Attributes:
+        event: what happened.
+        turn: the number of the turn that it belongs to, which is over; ``None`` for none.
+        replayed: it is told again.
+    """
+
+    event: SessionEvent
+    turn: int | None
+    replayed: bool
+
+
+@model
 class HarnEvent:
     """What a Harn agent tells beside the conversation; its classes are in the modules of :mod:`acp_host.state.harn`."""
 
@@ -441,6 +457,7 @@ SessionEvent: TypeAlias = (
     | HealthChanged
     | InjectionEvent
     | UserMessageTold
+    | ToldAside
     | HarnEvent
 )
 """What a session's reducers take."""

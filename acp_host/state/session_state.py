@@ -137,6 +137,7 @@ class SessionState(Observable[SessionSnapshot]):
             events.TurnStarted: self._turn_started,
             events.TurnEnded: self._turn_ended,
             events.HealthChanged: self._health_changed,
+            events.ToldAside: self._told_aside,
         }
         for kind in (events.ModeChanged, events.ConfigOptionsReplaced, events.OptionSetTaken):
             in_turn[kind] = self._as_interruption(in_turn[kind])
@@ -262,6 +263,12 @@ class SessionState(Observable[SessionSnapshot]):
             reducer(event)
 
         return fold
+
+    def _told_aside(self, event: events.ToldAside) -> None:
+        with self._conversation.aside(event.turn, replayed=event.replayed):
+            # As in a turn, whether one runs or not: it is no sign of what the agent does now.
+            reducer = self._reducers_in_turn.get(event.event.__class__, self.apply)
+            reducer(event.event)
 
     # --- info, usage, subagents -------------------------------------------------------------------------------------
 
