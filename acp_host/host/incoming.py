@@ -381,7 +381,7 @@ class IncomingRequests:
                 DiagnosticKind.HANDLER_FAILED,
                 f"the handler of {request.method} failed: {type(error).__name__}: {error}",
                 method=request.method,
-                session_id=getattr(request.params, "session_id", None) or owner,
+                session_id=session_id,
                 data="".join(traceback.format_exception(error, limit=-5)),
             )
         )
