@@ -142,6 +142,9 @@ class Asking(Protocol):
     def question_begins(self, request: OpenRequest) -> None:
         """Learn that the user is asked about such a request from now on."""
 
+    def question_shown(self, request: OpenRequest) -> None:
+        """Learn that the user is to answer it although another program was to, before."""
+
     def question_ends(self, request: OpenRequest) -> None:
         """Learn that the user is asked about it no more."""
 
@@ -299,6 +302,12 @@ class IncomingRequests:
             if request.asks is not None and request.session is not None:
                 request.session.question_ends(request)
             request.asks = None
+
+    def show_question(self, params: Any) -> None:
+        """Show a question that was another program's to answer; ``params``: those of the request."""
+        request = self._by_params(params)
+        if request is not None and request.session is not None:
+            request.session.question_shown(request)
 
     def cancel_all(self) -> None:
         """Answer everything that is open: questions as cancelled, the rest with an error."""

@@ -126,6 +126,10 @@ class PermissionGate:
     async def answer(self, request: RequestPermissionRequest) -> RequestPermissionOutcome:
         """Return the answer to the agent's own question; it never raises."""
         session = self._sessions.owner(request.session_id)
+        if session is not None and not session.standing.may_decide:
+            outcome = await self._decided_elsewhere(request, session)
+            if outcome is not None:
+                return outcome
         turn = None if session is None else session.current_turn
         known = None if session is None else _known_call(session, request)
         subject, edits, told = await asyncio.to_thread(self._look_at_question, request, session, known)
@@ -149,6 +153,26 @@ class PermissionGate:
         elif session is not None:
             session.refused(subject)
         return verdict.outcome
+
+    async def _decided_elsewhere(
+        self, request: RequestPermissionRequest, session: Session
+    ) -> RequestPermissionOutcome | None:
+        """Return the answer to a question that another client is to decide; ``None`` once it is this host's."""
+        by, detail = DecidedBy.HOST, "another client controls the session"
+        try:
+            runs_here = session.current_turn is not None
+            outcome = await session.standing.decide_elsewhere(request, runs_here=runs_here)
+            if outcome is not None:
+                outcome = checked_answer(request, outcome)[0]
+        except Exception as error:
+            outcome, detail = CancelledPermissionOutcome(), f"{type(error).__name__}: {error}"
+            text = f"the handler for another client's permission request failed, so it was cancelled: {detail}"
+            self._say(DiagnosticKind.HANDLER_FAILED, text, request)
+        if outcome is None:
+            self._incoming.show_question(request)
+        else:
+            self._auditor.note(request, by, detail=detail)
+        return outcome
 
     async def admit(self, request: WriteTextFileRequest | CreateTerminalRequest, *, is_program: bool = False) -> None:
         """Return if the agent may do what it wants the host to do.

@@ -15,6 +15,7 @@ from acp_host.host.change_check import ChangeCheck
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests, OpenRequest
 from acp_host.host.injections import InjectMode, InjectReceipt, SessionInjections
+from acp_host.host.live_standing import LiveStanding
 from acp_host.host.notices import NoticeRouter
 from acp_host.host.prompt_content import PromptPart, content_blocks
 from acp_host.host.reminders import ReminderContext, ReminderSettings, SessionReminders
@@ -101,6 +102,7 @@ class Session(SessionMethods):
         subagents: the sessions that the agent leads below this one.
         notices: what the agent tells the user beside the conversation: toasts and a history.
         injections: takes back and replaces what was said by :meth:`inject`; the messages are in ``state``.
+        standing: what this host may do here where other programs are attached to the session, too.
     """
 
     def __init__(self, session_id: str, cwd: str, context: SessionContext, changes: ChangeCheck | None = None) -> None:
@@ -111,6 +113,7 @@ class Session(SessionMethods):
         self.state = SessionState(
             session_id, context.scheduler, self._report_observer, context.memory, self._report_misfit
         )
+        self.standing = LiveStanding(self.state)
         self._terminals = TerminalFeed(self.state.apply, context.scheduler)
         self._notice_router = context.notices
         self._driver = context.driver
@@ -136,6 +139,7 @@ class Session(SessionMethods):
             log_in_for=context.authentication.log_in_for,
             check=changes,
             gone=self._is_gone,
+            refusal=self.standing.refusal,
         )
         self.injections = SessionInjections(
             session_id,
@@ -200,7 +204,7 @@ class Session(SessionMethods):
             InvalidInput: ``content`` is none that a prompt can take.
             NotSupported: the agent does not take a kind of content; names the capability.
             ConnectionClosed: the connection has ended.
-            InvalidState: the session was closed, or the agent does not know it any more.
+            InvalidState: the session was closed, the agent does not know it any more, or another client controls it.
         """
         return self._prompt(content, idle_timeout=idle_timeout, meta=meta)
 
@@ -216,6 +220,7 @@ class Session(SessionMethods):
             raise ConnectionClosed("the prompt was not queued: the connection has ended")
         if self._closed:
             raise InvalidState(self._closed)
+        self.standing.check_may_speak()
         if idle_timeout is not None and not (isinstance(idle_timeout, int | float) and idle_timeout > 0):
             raise InvalidInput(f"idle_timeout is a number of seconds above 0, not {idle_timeout!r}")
         blocks = content_blocks(content, self._driver.protocol.agreement, self.cwd)
@@ -252,10 +257,11 @@ class Session(SessionMethods):
             NoActivePrompt: the turn was over before the agent read it; the message is in the state as ``refused``.
             RequestFailed: the agent refused.
             OutcomeUnknown: the connection ended before the answer.
-            InvalidState: the session was closed.
+            InvalidState: the session was closed, or another client controls it.
         """
         if self._closed:
             raise InvalidState(self._closed)
+        self.standing.check_may_speak()
         return await self.injections.inject(content, mode=mode, goal=goal, meta=meta)
 
     @property
@@ -466,9 +472,14 @@ class Session(SessionMethods):
 
     def question_begins(self, request: OpenRequest) -> None:
         """Learn that the user has something to answer about such a request."""
+        self._updates.open_questions += 1
+        if self.standing.may_decide or request.method != "session/request_permission":
+            self.question_shown(request)
+
+    def question_shown(self, request: OpenRequest) -> None:
+        """Learn that such a request is this host's to answer, and shown to the user."""
         if self._replay is not None:
             self._replay.interrupt()
-        self._updates.open_questions += 1
         self.state.apply(events.QuestionAsked(request.id, request.method, request.asks))
 
     def question_ends(self, request: OpenRequest) -> None:

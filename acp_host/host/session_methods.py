@@ -7,17 +7,18 @@ answer counts more.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidInput, MalformedResponse
 from acp_host.host.driver import Driver
+from acp_host.protocol.negotiation import Agreement
 from acp_host.state.events import OptionSetFailed, OptionSetSent, OptionSetTaken, SessionInfoChanged
 from acp_host.state.option_entries import OptionSource
 from acp_host.state.options import OptionsView
 from acp_host.state.session_state import SessionState
-from acp_host.wire._model import UNSET
+from acp_host.wire._model import NO_EXTRA, UNSET
 from acp_host.wire.config_options import (
     SetSessionConfigOptionRequest,
     SetSessionConfigOptionResponse,
@@ -156,6 +157,44 @@ class SessionMethods:
         except AcpError as error:
             failed(error)  # it may not have been sent at all
             raise
+
+    @property
+    def agreement(self) -> Agreement:
+        """What was agreed with the agent."""
+        return self._driver.protocol.agreement
+
+    async def ext_request(
+        self,
+        method: str,
+        params: Mapping[str, Any] = NO_EXTRA,
+        *,
+        on_result: Callable[[Any], None] = lambda _: None,
+    ) -> Any:
+        """Send a request of an extension about this session, and return its result as plain JSON.
+
+        There is no time limit: some agents answer only when the turn is over. Cancel the task to give it up.
+
+        Args:
+            method: wire method.
+            params: plain JSON; ``sessionId`` is put in.
+            on_result: called with the result before any later message of the agent is looked at.
+
+        Raises:
+            RequestFailed: the agent refused, or does not have the method.
+            OutcomeUnknown: the connection ended before the answer.
+        """
+        whole = {"sessionId": self.id, **params}
+        return await self._logged_in(method, lambda: self._driver.call(method, whole, on_result=on_result))
+
+    def ext_notify(self, method: str, params: Mapping[str, Any] = NO_EXTRA) -> None:
+        """Send a notification of an extension about this session; arguments as for :meth:`ext_request`."""
+        self._driver.notify(method, {"sessionId": self.id, **params})
+
+    def report_malformed(self, method: str, problems: Iterable[str]) -> None:
+        """Make diagnostics of what could not be used in an answer to an extension's request."""
+        for problem in problems:
+            text = f"the answer to {method} is malformed: {problem}"
+            self._report(Diagnostic(DiagnosticKind.MALFORMED, text, method=method, session_id=self.id))
 
     async def close(self, *, force: bool = False) -> CloseSessionResponse:
         """Let the agent free what the session holds (``session/close``); the host's processes for it are ended too.

@@ -71,6 +71,7 @@ class TurnQueue:
         log_in_for: lets the user log in because a prompt was refused, and calls back; tells whether it does.
         check: holds what each turn has changed against the policy; ``None``: nobody does.
         gone: called when the agent has answered a prompt that it does not know the session.
+        refusal: returns why no prompt may be sent now; ``None`` if one may.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class TurnQueue:
         log_in_for: Callable[[AuthRequired, Callable[[AcpError | None], None]], bool],
         check: ChangeCheck | None,
         gone: Callable[[RequestFailed], None],
+        refusal: Callable[[], AcpError | None],
     ) -> None:
         self.current: Turn | None = None
         self.prompt_id: RequestId = None
@@ -100,6 +102,7 @@ class TurnQueue:
         self._after_cancel = after_cancel
         self._log_in_for = log_in_for
         self._gone = gone
+        self._refusal = refusal
         self._repeated: Turn | None = None
         self._awaits_login = False
         self._check = check
@@ -151,7 +154,10 @@ class TurnQueue:
     # --- the turn on the wire ---------------------------------------------------------------------------------------
 
     def send_next(self) -> None:
-        """Send the next turn if none is on the wire."""
+        """Send the next turn if none is on the wire; where none may be sent, those that wait fail."""
+        refusal = self._refusal() if self._queue and self.current is None else None
+        if refusal is not None:
+            self.drop(refusal)
         while self.current is None and self._queue and self._is_ready():
             self._looked = False
             turn = self._queue.popleft()

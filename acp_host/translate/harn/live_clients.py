@@ -10,7 +10,7 @@ from acp_host.translate.harn import HarnReport
 from acp_host.translate.harn.payload import Payload
 from acp_host.wire._model import NO_EXTRA
 
-__all__ = ["live_clients_answer", "live_session_client"]
+__all__ = ["live_clients_answer", "live_clients_list", "live_session_client"]
 
 
 def live_session_client(payload: Payload) -> tuple[LiveClientsReported, ...]:
@@ -32,6 +32,19 @@ def live_clients_answer(result: Any, action: str | None = None) -> HarnReport:
     return HarnReport((LiveClientsReported(action, _state(payload)),), tuple(payload.problems))
 
 
+def live_clients_list(result: Any) -> HarnReport:
+    """Read the answer to ``session/live_clients``: everybody who is attached."""
+    payload = Payload(result) if isinstance(result, Mapping) else Payload({})
+    listed = payload.objects("data")
+    if listed is None:
+        return HarnReport((), ("the answer has no list of clients", *payload.problems))
+    known = [_client(each) for each in listed[:MAX_CLIENTS]]
+    clients = tuple([each for each in known if each is not None])
+    controller = next((each.client_id for each in clients if each.is_controller), None)
+    state = LiveClientsSnapshot(clients=clients, active_controller_id=controller)
+    return HarnReport((LiveClientsReported(None, state),), tuple(payload.problems))
+
+
 def _state(payload: Payload) -> LiveClientsSnapshot:
     client = payload.nested("client")
     known = [_client(each) for each in (payload.objects("clients") or ())[:MAX_CLIENTS]]
@@ -48,16 +61,23 @@ def _client(payload: Payload) -> LiveClient | None:
     if client_id is None:
         payload.problems.append("a client has no client_id")
         return None
+    mode = payload.text("mode")
     return LiveClient(
         client_id=client_id,
-        mode=payload.text("mode"),
+        mode=mode,
         attached_at=_seconds(payload, "attached_at"),
         last_seen_at=_seconds(payload, "last_seen_at"),
-        prompt_injection=payload.flag("prompt_injection") or False,
-        permission_routing=payload.flag("permission_routing") or False,
+        prompt_injection=_right(payload, "prompt_injection", mode),
+        permission_routing=_right(payload, "permission_routing", mode),
         metadata=payload.object("metadata") or NO_EXTRA,
         extra=payload.rest(),
     )
+
+
+def _right(payload: Payload, name: str, mode: str | None) -> bool:
+    """Return whether a client has a right; where it is not said, a controller has it, and nobody else."""
+    told = payload.flag(name)
+    return mode == "controller" if told is None else told
 
 
 def _seconds(payload: Payload, name: str) -> str | None:
