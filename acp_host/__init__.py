@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         UnsupportedVersion,
     )
     from acp_host.host.authentication import Authentication, LoginRequest
+    from acp_host.host.child_environment import ChildEnvironment
     from acp_host.host.connect import StartTimeouts, connect
     from acp_host.host.connection import HostConnection
     from acp_host.host.diagnostic_log import DiagnosticLog
@@ -131,6 +132,7 @@ __all__ = [
     "ChangeReport",
     "ChangeSet",
     "ChangeVerdict",
+    "ChildEnvironment",
     "CompactionEntry",
     "ConnectionClosed",
     "ConnectionLost",
@@ -253,6 +255,7 @@ __all__ = [
 _HOMES = {
     "acp_host.diagnostics": ("Diagnostic", "DiagnosticKind"),
     "acp_host.host.authentication": ("Authentication", "LoginRequest"),
+    "acp_host.host.child_environment": ("ChildEnvironment",),
     "acp_host.host.connect": ("StartTimeouts", "connect"),
     "acp_host.host.connection": ("HostConnection",),
     "acp_host.host.diagnostic_log": ("DiagnosticLog",),

@@ -20,6 +20,7 @@ from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidInput, InvalidParams, RequestFailed
+from acp_host.host.child_environment import ChildEnvironment, environment_member
 from acp_host.host.kept_sessions import KeptSessions, absolute
 from acp_host.host.reopening import ReopenedSession, ReopenPolicy, ReopenStep, reopen
 from acp_host.host.services import ServiceSet
@@ -76,6 +77,7 @@ class AgentMethods(KeptSessions):
         mcp_servers: Sequence[McpServer | HostMcpServer] = (),
         system_prompt: SystemPrompt | None = None,
         meta: Mapping[str, Any] | None = None,
+        environment: ChildEnvironment | None = None,
         force: bool = False,
     ) -> Session:
         """Start a conversation (``session/new``).
@@ -87,6 +89,8 @@ class AgentMethods(KeptSessions):
                 (:class:`~acp_host.services.mcp.HostMcpServer`), which it calls over this connection.
             system_prompt: instructions for the session; the agent must offer ``sessionCapabilities.systemPrompt``.
             meta: ``_meta`` of the request.
+            environment: what the programs that a Harn agent's model starts get of the agent's environment; ``None``:
+                all of it if this host has started the agent, else the agent decides, and may refuse.
             force: send what was not agreed, too.
 
         Raises:
@@ -94,7 +98,8 @@ class AgentMethods(KeptSessions):
             InvalidInput: ``cwd`` is not a directory.
         """
         setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force)
-        request = NewSessionRequest(**setup.fields)
+        told = self._environment(environment, by_default=True, force=force)
+        request = NewSessionRequest(**setup.fields, extra=told)
         return await self._create("session/new", request, setup.roots, force)
 
     async def load_session(
@@ -149,14 +154,16 @@ class AgentMethods(KeptSessions):
         mcp_servers: Sequence[McpServer | HostMcpServer] = (),
         system_prompt: SystemPrompt | None = None,
         meta: Mapping[str, Any] | None = None,
+        environment: ChildEnvironment | None = None,
         force: bool = False,
     ) -> Session:
         """Start a conversation with the history of another (``session/fork``); otherwise as :meth:`new_session`.
 
-        Unstable.
+        ``environment`` can only take something away; ``None`` leaves it as it is in the other. Unstable.
         """
         setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force)
-        request = ForkSessionRequest(session_id=session_id, **setup.fields)
+        told = self._environment(environment, by_default=False, force=force)
+        request = ForkSessionRequest(session_id=session_id, **setup.fields, extra=told)
         return await self._create("session/fork", request, setup.roots, force)
 
     async def open_session(
@@ -169,6 +176,7 @@ class AgentMethods(KeptSessions):
         mcp_servers: Sequence[McpServer | HostMcpServer] = (),
         system_prompt: SystemPrompt | None = None,
         meta: Mapping[str, Any] | None = None,
+        environment: ChildEnvironment | None = None,
         continues: Session | None = None,
     ) -> ReopenedSession:
         """Take up a conversation again by the first way that works: resume, load, or as another session.
@@ -183,6 +191,7 @@ class AgentMethods(KeptSessions):
             mcp_servers: MCP servers for the agent to connect to.
             system_prompt: instructions for the session.
             meta: ``_meta`` of the requests.
+            environment: as for :meth:`new_session`, where another one is begun.
             continues: the session's object on an earlier connection; its reminders go on, except in another session.
 
         Returns:
@@ -205,7 +214,7 @@ class AgentMethods(KeptSessions):
                 return await self.resume_session(session_id, cwd, continues=continues, **rest)
             if step is ReopenStep.LOAD:
                 return await self.load_session(session_id, cwd, continues=continues, **rest)
-            return await self.new_session(cwd, **rest)
+            return await self.new_session(cwd, **rest, environment=environment)
 
         return await reopen(session_id, policy or ReopenPolicy(), open_by, self._lock_may_linger)
 
@@ -249,6 +258,10 @@ class AgentMethods(KeptSessions):
                 "meta": meta or UNSET,
             },
         )
+
+    def _environment(self, environment: ChildEnvironment | None, *, by_default: bool, force: bool) -> Mapping[str, Any]:
+        started_here = by_default and self._driver.transport.launch is not None
+        return environment_member(environment, self.agreement, started_here=started_here, force=force)
 
     def _lend(self, server: McpServer | HostMcpServer) -> McpServer:
         return self._mcp.lend(server) if isinstance(server, HostMcpServer) else server
