@@ -160,7 +160,8 @@ def _read(request: OpenRequest, answer: Any, note: _Note | None) -> tuple[AuditD
 
 def _usual(method: str) -> DecidedBy:
     """Return who decides about requests of a method where nobody says otherwise."""
-    return DecidedBy.USER if method == "elicitation/create" else DecidedBy.CONSENT
+    by = {"elicitation/create": DecidedBy.USER, "session/request_permission": DecidedBy.HOST}
+    return by.get(method, DecidedBy.CONSENT)
 
 
 def _kind_of(params: Any, answer: Any) -> AuditDecision:

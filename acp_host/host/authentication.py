@@ -10,7 +10,6 @@ Specification: Authentication.
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeAlias, TypeVar
 
@@ -29,6 +28,7 @@ from acp_host.host.login_methods import (
 from acp_host.host.login_status import LoginStatus
 from acp_host.protocol.negotiation import Agreement
 from acp_host.redaction import Redactor
+from acp_host.services._awaiting import awaited
 from acp_host.state.clock import Scheduler
 from acp_host.transports._launch import Launch
 from acp_host.wire.auth import (
@@ -304,8 +304,7 @@ class Authentication(LoginStatus):
         assert self._handler is not None
         self._is_asking = True
         try:
-            answer = self._handler(request)
-            return await answer if inspect.isawaitable(answer) else answer
+            return await awaited(self._handler(request))
         finally:
             self._is_asking = False
 

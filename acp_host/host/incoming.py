@@ -9,7 +9,6 @@ one.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import traceback
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from acp_host.errors import InternalError, InvalidInput, RequestCancelled, Reque
 from acp_host.host.driver import Driver
 from acp_host.host.tasks import TaskOwner
 from acp_host.protocol.events import RequestReceived
+from acp_host.services._awaiting import awaited
 from acp_host.services.permission_options import PermissionDecision, outcome_for
 from acp_host.wire._model import UNSET, Model
 from acp_host.wire.elicitation import ElicitationCancelAction
@@ -336,9 +336,7 @@ class IncomingRequests:
 
     async def _handle(self, request: OpenRequest, handler: RequestHandler) -> None:
         try:
-            result = handler(request.params)
-            if inspect.isawaitable(result):
-                result = await result
+            result = await awaited(handler(request.params))
             self._answer(request, result)
         except HandlerFailed as error:
             self._report_failure(request, error.__cause__ or error)

@@ -17,7 +17,6 @@ a handler or queue  asked                               asked, unless it was ans
 from __future__ import annotations
 
 import asyncio
-import inspect
 import os
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -32,6 +31,7 @@ from acp_host.host.incoming import IncomingRequests
 from acp_host.host.session import Session
 from acp_host.host.session_table import SessionTable
 from acp_host.host.turn import Turn
+from acp_host.services._awaiting import awaited
 from acp_host.services.audit import AuditDecision, DecidedBy
 from acp_host.services.permission_answers import GivenAnswers, ShownEdit, shown_edits
 from acp_host.services.permission_memory import RememberedDecision, RememberedDecisions, RememberScope
@@ -304,7 +304,7 @@ class PermissionGate:
         assert ask is not None
         try:
             answer = ask.ask(request, subject, told) if isinstance(ask, PermissionQueue) else ask(request)
-            outcome, scope = checked_answer(request, await answer if inspect.isawaitable(answer) else answer)
+            outcome, scope = checked_answer(request, await awaited(answer))
         except TimeoutError as error:
             return _verdict(request, rejected, DecidedBy.HOST, rule, str(error) or "nobody has answered in time")
         except Exception as error:

@@ -23,7 +23,6 @@ Specification: Elicitation.
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -31,6 +30,7 @@ from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import InvalidInput, InvalidParams, RequestFailed
+from acp_host.services._awaiting import awaited
 from acp_host.services.form_answers import review_answer
 from acp_host.services.form_reader import read_form
 from acp_host.services.forms import Form
@@ -100,9 +100,7 @@ async def answer_elicitation(
         return ElicitationDeclineAction()
     form = await _read(request, say)
     try:
-        answer = handler(request)
-        if inspect.isawaitable(answer):
-            answer = await answer
+        answer = await awaited(handler(request))
         return await _checked(form, answer, say)
     except RequestFailed:
         raise

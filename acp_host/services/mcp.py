@@ -22,6 +22,7 @@ from attrs import define, field, frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import InvalidInput, InvalidParams, RequestFailed
+from acp_host.services._awaiting import as_failure
 from acp_host.wire._model import UNSET
 from acp_host.wire.mcp import (
     McpError,
@@ -218,7 +219,8 @@ class McpServers:
             raise _failure(_TOO_MANY, f"{MAX_OPEN} MCP requests have no answer yet; one more is not taken", request)
         lent.open.add(request_id)
         try:
-            return MessageMcpResponse(result=await self._ask(lent, request))
+            with as_failure():
+                return MessageMcpResponse(result=await self._ask(lent, request))
         except RequestFailed as error:
             if request.server_id not in self._lent:
                 raise _failure(_UNAVAILABLE, "the MCP server was taken back with its session", request) from None

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import acp_host
-from acp_host import ConnectionLost, InvalidInput, InvalidState
+from acp_host import AuthRequired, ConnectionLost, InvalidInput, InvalidState
 from acp_host.protocol.host_protocol import HostProtocol
 from acp_host.testing import ReferenceAgent, ScriptedAgent
 from tests.chaos.bad_agents import DONE, open_session
+from tests.host.scripts import connected
 
 
 async def test_a_fault_of_this_library_leaves_no_call_waiting(
@@ -65,3 +67,42 @@ async def test_a_prompt_of_another_type(tmp_path: Path) -> None:
         for path in (unreadable, UNREADABLE):
             with pytest.raises(InvalidInput, match="part of a prompt"):
                 session.prompt(path)
+
+
+async def test_a_handler_whose_own_work_is_cancelled_has_failed() -> None:
+    """The task of a dialog that the user closes, say; the connection is not closing, and nobody is told so."""
+
+    async def dialog(*_: Any) -> None:
+        task = asyncio.ensure_future(asyncio.sleep(3600))
+        asyncio.get_running_loop().call_soon(task.cancel)
+        await task
+
+    refusal = {"optionId": "no", "name": "No", "kind": "reject_once"}
+    questions: list[tuple[str, dict[str, Any]]] = [
+        ("_extension", {}),
+        ("session/request_permission", {"sessionId": "s-1", "toolCall": {"toolCallId": "c"}, "options": [refusal]}),
+        ("elicitation/create", {"sessionId": "s-1", "mode": "form", "message": "?", "requestedSchema": {}}),
+        ("mcp/message", {"serverId": "mcp-1", "requestId": "1", "method": "tools/list"}),
+    ]
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.expect("session/new")
+        agent.reply_error(-32000, "log in first", {"authMethods": [{"id": "browser", "name": "Browser"}]})
+        await agent.open_session("s-1")
+        await agent.expect("session/prompt")
+        answers = [await agent.call(*question) for question in questions]
+        assert [answer["error"]["code"] for answer in (answers[0], answers[3])] == [-32603, -33002]
+        assert answers[1]["result"]["outcome"] == {"outcome": "selected", "optionId": "no"}
+        assert answers[2]["result"]["action"] == "decline"
+        agent.reply(DONE)
+
+    options: Any = dict.fromkeys(("permissions", "elicitation", "authenticate"), dialog)
+    serves_mcp = {"mcpCapabilities": {"acp": True}}
+    async with connected(script, serves_mcp, handlers={"_extension": dialog}, **options) as host:
+        with pytest.raises(AuthRequired) as refused:
+            await host.new_session()
+        assert "HandlerCancelled" in str(refused.value.__cause__)
+        session = await host.new_session(mcp_servers=[acp_host.HostMcpServer(dialog)])
+        await session.prompt("go")
+        assert [note.kind for note in host.diagnostics] == ["unexpected", *["handler_failed"] * 4]
+        assert [record.decided_by for record in host.audit.records] == ["host", "user"]

@@ -287,6 +287,18 @@ async def test_a_handler_that_fails_allows_nothing(cwd: Path) -> None:
     assert "no idea" in next(iter(host.diagnostics)).message
 
 
+async def test_a_handler_that_fails_utterly_allows_nothing_either(cwd: Path) -> None:
+    class Odd(BaseException):
+        pass
+
+    def fails(_: Any) -> str:
+        raise Odd
+
+    told, host = await answers(ask(), cwd=cwd, permissions=fails)
+    assert told == ["-32603"]
+    assert trail(host) == [("session/request_permission", "failed", "host")]
+
+
 async def test_what_cannot_be_run_is_refused_before_anybody_is_asked(cwd: Path) -> None:
     person = Person("allow_once")
     told, host = await answers(run("true", cwd="/"), cwd=cwd, permissions=person)

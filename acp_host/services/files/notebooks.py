@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from attrs import field, frozen
 
-from acp_host.services.files._awaiting import awaited
+from acp_host.services._awaiting import awaited
 from acp_host.services.files.buffers import BufferEdit, OpenDocument
 from acp_host.services.files.notebook_changes import NotebookChange, cell_operations
 from acp_host.services.files.notebook_format import NotebookFormat

@@ -36,10 +36,10 @@ from typing import Any
 from attrs import evolve
 
 from acp_host.errors import InvalidInput, InvalidParams, MethodNotFound, RequestFailed, ResourceNotFound
+from acp_host.services._awaiting import awaited
 from acp_host.services._confined import Permit, confine
 from acp_host.services._place import ChangedMeanwhile
 from acp_host.services._text import line_window
-from acp_host.services.files._awaiting import awaited
 from acp_host.services.files.buffers import BufferEdit, BufferProvider, OpenDocument
 from acp_host.services.files.changes import FileChange, FileChanges, FileTarget
 from acp_host.services.files.conflicts import ConflictHandler, FileView, WriteConflict
