@@ -126,7 +126,8 @@ def _parts(text: str) -> tuple[str, str]:
     """Return the head and the rest; a file may have no head."""
     if not text.startswith("---\n"):
         return "", text
-    head, mark, rest = text[4:].partition("\n---\n")
+    whole = text[3:] if text.endswith("\n") else f"{text[3:]}\n"
+    head, mark, rest = whole.partition("\n---\n")
     if not mark:
         raise ValueError("its head has no end")
     return head, rest.lstrip("\n")

@@ -25,7 +25,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin
 
 import attrs
 import cattrs
@@ -131,8 +131,9 @@ def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
 def _members(hint: Any) -> dict[str, tuple[Any, bool]] | None:
     """Return the fields of a class by the name that they are given by: type, and whether they must be given."""
     if typing.is_typeddict(hint):
-        hints = typing.get_type_hints(hint)
-        return {name: (hints[name], name in hint.__required_keys__) for name in hints}
+        # Where annotations are strings, the class itself does not know which of its keys are required.
+        hints = typing.get_type_hints(hint, include_extras=True)
+        return {name: _member(hints[name], name in hint.__required_keys__) for name in hints}
     if not isinstance(hint, type):
         return None
     if attrs.has(hint):
@@ -149,6 +150,17 @@ def _members(hint: Any) -> dict[str, tuple[Any, bool]] | None:
     return None
 
 
+def _typed_dict(value: Mapping[str, Any], kind: Any) -> dict[str, Any]:
+    hints = {name: hint for name, (hint, _) in (_members(kind) or {}).items()}
+    return {name: _converter().structure(member, hints[name]) for name, member in value.items()}
+
+
+def _member(hint: Any, required: bool) -> tuple[Any, bool]:
+    if get_origin(hint) in (Required, NotRequired):
+        return get_args(hint)[0], get_origin(hint) is Required
+    return hint, required
+
+
 def _is_scalar(hint: Any) -> bool:
     return (isinstance(hint, type) and hint in _SCALARS) or get_origin(hint) is Literal
 
@@ -161,5 +173,7 @@ def _is_scalar_union(hint: Any) -> bool:
 @functools.cache
 def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(use_alias=True, detailed_validation=False)
+    converter.register_structure_hook(type(None), lambda value, _: value)
+    converter.register_structure_hook_func(typing.is_typeddict, _typed_dict)
     converter.register_structure_hook_func(_is_scalar_union, lambda value, _: value)  # the schema has told them apart
     return converter
