@@ -31,6 +31,7 @@
     │   └── NoActivePrompt         -32004 of Harn: the session is there, and no turn runs in it
     ├── LoginFailed                the user could not log in, or did not want to
     ├── SessionNotReopened         no way that a policy allows opened a session of earlier again
+    ├── ExternalAgentError         work given to an agent elsewhere was not done
     ├── OutcomeUnknown             a request was written, and the connection ended before its answer
     └── ReminderNotDelivered       the rung that a reminder's policy requires did not take it
 
@@ -52,6 +53,7 @@ __all__ = [
     "ConnectionClosed",
     "ConnectionLost",
     "DecodeError",
+    "ExternalAgentError",
     "InternalError",
     "InvalidInput",
     "InvalidParams",
@@ -352,6 +354,38 @@ class SessionNotReopened(AcpError):
         super().__init__(f"session {session_id} was not opened again ({tried or 'nothing was tried'})")
         self.session_id = session_id
         self.attempts = attempts
+
+
+class ExternalAgentError(AcpError):
+    """Work given to an agent elsewhere was not done, or what came of it cannot be used.
+
+    Attributes:
+        kind: ``invalid_request``, ``discovery``, ``denied``, ``timeout``, ``cancelled``, ``transport`` or ``protocol``.
+        category: what to do about it is decided by this; the peer's own word where it says one.
+        data: what the peer sent, as sent; ``None`` where it sent nothing.
+    """
+
+    _CATEGORIES: ClassVar[dict[str, str]] = {
+        "discovery": "tool_error",
+        "denied": "tool_rejected",
+        "transport": "transient_network",
+        "protocol": "tool_error",
+    }
+
+    def __init__(self, message: str, *, kind: str, category: str | None = None, data: Any = None) -> None:
+        super().__init__(f"the external agent ({kind}): {redact_text(message)}")
+        self.kind = kind
+        self.category = category or self._CATEGORIES.get(kind, kind)
+        self.data = data
+
+    def to_wire(self) -> dict[str, str]:
+        """Return it in Harn's form."""
+        return {
+            "error": "external_agent_error",
+            "kind": self.kind,
+            "category": self.category,
+            "message": str(self),
+        }
 
 
 class OutcomeUnknown(AcpError):
