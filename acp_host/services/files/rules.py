@@ -35,8 +35,9 @@ class FileRules:
 
     A pattern is written as in a ``.gitignore`` file and is relative to each of the session's directories: ``.env``
     means files and directories of that name at any depth, ``/build`` only the one at the top, ``docs/**/*.md`` any
-    depth below ``docs``; a directory that matches stands for all that is in it. ``"**"`` matches everything. Case does
-    not count, since on some systems it does not count in names either. There are no exceptions (``!``).
+    depth below ``docs``; a directory that matches stands for all that is in it. A pattern for directories (``.git/``)
+    is also for a file of that name, which can stand for one. ``"**"`` matches everything. Case does not count, since on
+    some systems it does not count in names either. There are no exceptions (``!``).
 
     Attributes:
         deny: files that the agent may neither read nor write.
@@ -90,11 +91,12 @@ def _compile(patterns: tuple[str, ...]) -> GitIgnoreSpec | None:
 
 
 def _names(path: str, roots: Sequence[str]) -> Iterator[str]:
-    """Return what a file is called in each of the directories that it lies in."""
+    """Return what a file is called in each of the directories that it lies in, and what it would be as a directory."""
     path = _folded(path)
     for root in map(_folded, roots):
         if path.startswith(root.rstrip("/") + "/"):
-            yield path[len(root.rstrip("/")) + 1 :]
+            name = path[len(root.rstrip("/")) + 1 :]
+            yield from (name, f"{name}/")
 
 
 def _folded(name: str) -> str:

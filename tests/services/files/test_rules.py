@@ -53,7 +53,7 @@ async def refusal(service: FileService, path: Path | str, *, writing: bool) -> R
     [
         (".env", [".env", "a/.env", "a/b/.env", ".env/key"], ["env", ".envrc", "a.env"]),
         ("**/.env", [".env", "a/.env"], ["a/x.env"]),
-        (".git/**", [".git/config", ".git/hooks/pre-commit"], ["sub/.git/config", ".gitignore", ".git"]),
+        (".git/**", [".git/config", ".git/hooks/pre-commit"], ["sub/.git/config", ".gitignore"]),
         (".git", [".git", ".git/config", "sub/.git/config"], [".gitignore"]),
         ("/build", ["build", "build/x"], ["src/build"]),
         ("*.pem", ["key.pem", "a/b/key.pem"], ["key.pem.txt"]),
@@ -68,6 +68,14 @@ def test_patterns_mean_what_they_mean_to_git(pattern: str, matching: list[str], 
         assert rules.refusal(f"/work/{name}", ["/work"], writing=False), name
     for name in others:
         assert rules.refusal(f"/work/{name}", ["/work"], writing=True) is None, name
+
+
+@pytest.mark.parametrize("pattern", [".git/", ".git/**"])
+def test_a_file_cannot_stand_for_a_directory_that_is_denied(pattern: str) -> None:
+    """Of a file called .git, git takes the directory that is named in it for a repository, with all its settings."""
+    rules = FileRules(deny=(pattern,))
+    assert rules.refusal("/work/.git", ["/work"], writing=True)
+    assert rules.refusal("/work/.gitignore", ["/work"], writing=True) is None
 
 
 @pytest.mark.parametrize("name", [".ENV", ".Env", "a/.eNv"])
