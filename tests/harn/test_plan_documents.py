@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from acp_host.state.harn.plan_documents import MAX_DOCUMENTS, PlanDocument
-from acp_host.state.harn.state import HarnState
+from acp_host.state.harn.plan_documents import MAX_DOCUMENTS, PlanDocument, PlanDocumentReported
 from acp_host.wire.plans import PlanItems
-from tests.harn.harness import Desk, named, read, updates
+from tests.harn.harness import Desk, read, updates
 from tests.harn.test_updates_in_a_session import told as told_in_a_session
 
 PLAN = next(iter(updates("session_update_standard.json", "plan")))
@@ -79,23 +78,18 @@ def test_a_plan_without_a_document() -> None:
     assert report.problems == ("harnPlan is not an object: 7",)
 
 
-def test_under_meta_and_in_updates_of_their_own() -> None:
-    document = {"document_id": "d"}
-    under_meta = read(plan(_meta={"harn": {"harnPlanDocument": document, "replayed": True}}))
-    assert under_meta is not None
-    assert under_meta.replayed
-    for members in ({"planDocument": document}, {"harnPlanDocument": document}, document):
-        desk = Desk().take(named("harn_plan_document", **members))
-        assert desk.harn.plan_documents == {"d": PlanDocument(document_id="d")}
-    assert under_meta.events[0].document == PlanDocument(document_id="d")  # type: ignore[union-attr]
+def test_under_meta() -> None:
+    report = read(plan(_meta={"harn": {"harnPlanDocument": {"document_id": "d"}, "replayed": True}}))
+    assert report is not None
+    assert report.replayed
+    assert report.events == (PlanDocumentReported(PlanDocument(document_id="d")),)
 
 
 def test_they_are_bounded() -> None:
     desk = Desk()
     for number in range(MAX_DOCUMENTS + 1):
-        desk.take(named("harn_plan_document", document_id=str(number)))
+        desk.take(plan(harnPlanDocument={"document_id": str(number)}))
     assert len(desk.harn.plan_documents) == MAX_DOCUMENTS
-    assert isinstance(desk.state.harn, HarnState)
 
 
 @pytest.mark.parametrize("document", [PlanDocument(document_id="d"), PlanDocument(document_id="d", revision=None)])

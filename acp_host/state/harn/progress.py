@@ -14,15 +14,16 @@ from acp_host.state.events import HarnEvent, TurnStarted
 from acp_host.state.harn.collections import Keyed, Note, Recent, RecentList
 from acp_host.wire._model import NO_EXTRA, model
 
-__all__ = ["MAX_NARRATION", "MAX_PHASES", "Narration", "Progress", "ProgressReported", "ProgressReports"]
+__all__ = ["MAXNARRATION", "MAX_PHASES", "Narration", "Progress", "ProgressReported", "ProgressReports"]
 
 MAX_PHASES = 100
 """Of how many phases the report is kept, those told of last."""
 
-MAX_NARRATION = 500
+MAXNARRATION = 500
 """How much of the narration is kept, the newest."""
 
-_NARRATION = "narration"
+NARRATION = "narration"
+"""The phase whose reports are words about the work, and no measure of it."""
 
 
 @value
@@ -48,7 +49,7 @@ class Progress:
     @property
     def is_narration(self) -> bool:
         """Whether these are words about the work, and no measure of it."""
-        return self.phase == _NARRATION
+        return self.phase == NARRATION
 
     @property
     def share(self) -> float | None:
@@ -96,7 +97,7 @@ class Narration:
     """
 
     def __init__(self, note: Note) -> None:
-        self._lines: RecentList[Progress] = RecentList(_NARRATION, note, MAX_NARRATION)
+        self._lines: RecentList[Progress] = RecentList(NARRATION, note, MAXNARRATION)
 
     def folds(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns the narration."""

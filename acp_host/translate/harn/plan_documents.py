@@ -1,4 +1,4 @@
-"""Plans as documents: beside the plan of an update, in an update of their own, in the answer to a change of one."""
+"""Plans as documents, beside the plan of an update and wherever else one stands: :func:`plan_document`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from acp_host.state.harn.plan_documents import PlanDocument, PlanDocumentReporte
 from acp_host.translate.harn import HarnReport
 from acp_host.translate.harn.payload import Payload, Unusable, harn_meta
 
-__all__ = ["beside_plan", "harn_plan_document", "plan_document"]
+__all__ = ["beside_plan", "plan_document", "plan_of_older"]
 
 _DOCUMENT, _OLDER = "harnPlanDocument", "harnPlan"
 
@@ -30,16 +30,10 @@ def beside_plan(root: Mapping[str, Any], meta: Any) -> HarnReport | None:
         if (told := payload.nested(_DOCUMENT)) is not None:
             reported = (PlanDocumentReported(plan_document(told)),)
         elif (older := payload.nested(_OLDER)) is not None:
-            reported = (PlanDocumentReported(_of_older(older, members[_OLDER])),)
+            reported = (PlanDocumentReported(plan_of_older(older, members[_OLDER])),)
     except Unusable as problem:
         payload.problems.append(str(problem))
     return HarnReport(reported, tuple(payload.problems), is_update=False, replayed=payload.replayed)
-
-
-def harn_plan_document(payload: Payload) -> tuple[PlanDocumentReported, ...]:
-    """Read ``harn_plan_document``, in which a peer of the A2A protocol tells of a plan."""
-    told = next((payload.nested(name) for name in ("planDocument", _DOCUMENT, "document") if payload.has(name)), None)
-    return (PlanDocumentReported(plan_document(payload if told is None else told)),)
 
 
 def plan_document(payload: Payload) -> PlanDocument:
@@ -62,6 +56,16 @@ def plan_document(payload: Payload) -> PlanDocument:
     )
 
 
+def plan_of_older(payload: Payload, plan: Any) -> PlanDocument:
+    """Read what agents up to April 2026 send in the place of a document, given its members and all of it.
+
+    Raises:
+        Unusable: it has no id.
+    """
+    plan_id, schema = payload.identity("id"), payload.text("schema_version")
+    return PlanDocument(document_id=plan_id, schema=schema, revision=PlanRevision(plan=plan))
+
+
 def _revision(payload: Payload) -> PlanRevision:
     return PlanRevision(
         revision_id=payload.text("revision_id"),
@@ -73,8 +77,3 @@ def _revision(payload: Payload) -> PlanRevision:
         created_at=payload.text("created_at"),
         extra=payload.rest(),
     )
-
-
-def _of_older(payload: Payload, plan: Any) -> PlanDocument:
-    plan_id, schema = payload.identity("id"), payload.text("schema_version")
-    return PlanDocument(document_id=plan_id, schema=schema, revision=PlanRevision(plan=plan))
