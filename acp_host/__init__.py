@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from acp_host._version import __version__
 
 if TYPE_CHECKING:
+    from acp_host import redaction, sandbox
     from acp_host.diagnostics import Diagnostic, DiagnosticKind
     from acp_host.errors import (
         AcpError,
@@ -249,6 +250,8 @@ __all__ = [
     "memory_pair",
     "printable",
     "read_form",
+    "redaction",
+    "sandbox",
     "to_json",
 ]
 
@@ -329,10 +332,14 @@ _HOMES = {
     ),
     "acp_host.state.revocation": ("Revocation", "RevokeResult"),
 }
+_MODULES = ("redaction", "sandbox")
+"""Modules that are reached as ``acp_host.sandbox`` without an import of their own."""
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"acp_host.{name}")
     module = _HOME_OF.get(name, "acp_host.errors" if name in __all__ else None)
     if module is None:
         raise AttributeError(f"module 'acp_host' has no attribute {name!r}")

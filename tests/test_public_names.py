@@ -34,3 +34,8 @@ def test_importing_the_package_loads_next_to_nothing() -> None:
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nothing_of_the_kind"):
         _ = acp_host.nothing_of_the_kind  # type: ignore[attr-defined]
+
+
+def test_modules_that_are_named_in_full_need_no_import_of_their_own() -> None:
+    code = "import acp_host; acp_host.sandbox.sandbox_here, acp_host.redaction.redact"
+    subprocess.run([sys.executable, "-c", code], check=True)
