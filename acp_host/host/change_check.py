@@ -106,6 +106,8 @@ class ChangeCheck:
         self._before = self._latest = await self._look()
         self._permitted = Permitted()
         self._permitted.anything = self._always
+        if self._settings.audit.file is not None:
+            self.announce(str(self._settings.audit.file))  # every turn adds to it; nobody could tell who else did
 
     async def _end(self) -> None:
         after = await self._look()

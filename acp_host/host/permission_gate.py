@@ -332,8 +332,14 @@ class PermissionGate:
             return
         try:
             await asyncio.to_thread(self._memory.remember, subject, allows=verdict.allows, scope=scope)
+            self._announce_memory(request, scope)
         except AcpError as error:
             self._say_of(subject, str(error))
+
+    def _announce_memory(self, request: RequestPermissionRequest, scope: RememberScope | str) -> None:
+        session = self._sessions.owner(request.session_id)
+        if session is not None and scope == RememberScope.ALWAYS and self._memory.path is not None:
+            session.announce_change(str(self._memory.path))  # the file may lie where the agent works
 
     def _say(self, kind: DiagnosticKind, text: str, request: RequestPermissionRequest) -> None:
         method = "session/request_permission"

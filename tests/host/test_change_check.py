@@ -16,7 +16,7 @@ from acp_host import DiagnosticKind, FileService, OutcomeKind, PermissionPolicy,
 from acp_host.host import change_check
 from acp_host.services.permissions import PermissionRule, Permissions
 from acp_host.services.working_copy import Fingerprint, FingerprintLimits, take_fingerprint
-from acp_host.testing import ScriptedAgent
+from acp_host.testing import ReferenceAgent, ScriptedAgent
 from tests.host.scripts import DONE, connected, until
 
 LIMITS = FingerprintLimits(max_seconds=60)
@@ -400,3 +400,33 @@ async def test_a_connection_that_is_closed_waits_for_no_look(work: Path, looks: 
 async def _shake_and(agent: ScriptedAgent, script: Any) -> None:
     await agent.handshake()
     await script(agent)
+
+
+async def test_the_hosts_own_audit_file_is_not_laid_to_the_agent(work: Path) -> None:
+    audit = acp_host.AuditTrail(file="audit.jsonl")
+    _, results = await turns(writes("secret/key", ""), count=2, audit=audit)
+    audit.close()
+    assert [result.outcome.kind for result in results] == [OutcomeKind.POLICY_VIOLATED, OutcomeKind.COMPLETED]
+    assert (work / "audit.jsonl").exists()
+    told = [(change.path, change.verdict) for result in results if result.changes for change in result.changes.changes]
+    assert (str(work / "audit.jsonl"), "forbidden") not in told
+
+
+async def test_the_hosts_own_file_of_remembered_answers_is_not_laid_to_the_agent(work: Path) -> None:
+    queue = acp_host.PermissionQueue()
+
+    def always(changes: Any) -> None:
+        for question in changes.snapshot:
+            question.choose("allow", remember="always")
+
+    queue.changed.connect(always)
+    memory = acp_host.RememberedDecisions("permissions.toml")
+    policy = PermissionPolicy(rules=RULES, default="ask")
+    permissions = Permissions(policy=policy, ask=queue, remember=memory, check_changes=LIMITS)
+    async with acp_host.connect(ReferenceAgent().transport(), permissions=permissions, files=True) as host:
+        result = await (await host.new_session(".")).prompt("/edit notes.txt")
+    assert result.outcome.kind is OutcomeKind.COMPLETED
+    assert len(memory.decisions) == 1
+    assert result.changes is not None
+    verdicts = {os.path.basename(change.path): change.verdict for change in result.changes.changes}
+    assert verdicts == {"notes.txt": "approved", "permissions.toml": "announced"}
