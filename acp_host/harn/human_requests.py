@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from acp_host.errors import InvalidInput
+from acp_host.errors import InvalidInput, RequestFailed
 from acp_host.harn.calls import Calls
-from acp_host.wire._model import NO_EXTRA
+from acp_host.state.events import HarnEvent
+from acp_host.state.harn.human_requests import KINDS, HumanAnswerRefused, HumanAnswerSent, HumanRequest, kind_in
 
 __all__ = ["HumanAnswers"]
 
 _METHOD = "harn.hitl.respond"
-_KINDS = ("question", "approval", "dual_control", "escalation")
 _BY: Mapping[str, type] = {
     "reviewer": str,
     "reason": str,
@@ -48,40 +49,55 @@ class HumanAnswers:
                 ``signature``, all optional: who answers, and why. Where several have to, each answers once.
 
         Raises:
-            InvalidInput: the answer does not fit the question, the request is of another kind, or ``by`` is wrong.
+            InvalidInput: the answer does not fit the question, the request is of another kind or over, or ``by`` is
+                wrong.
             RequestFailed: the agent refused, or does not know the request.
             NotSupported: the agent is not Harn.
         """
-        payload = self._asked(request_id, "question")
-        _check_answer(answer, payload.get("schema"))
+        request = self._check_kind(request_id, "question")
+        _check_answer(answer, None if request is None else request.schema)
         await self._respond(request_id, {"answer": answer}, by)
 
     async def approve(self, request_id: str, approved: bool, **by: Any) -> None:
         """Answer an ``approval`` or a ``dual_control``; arguments and errors as for :meth:`answer`."""
-        self._asked(request_id, "approval", "dual_control")
+        self._check_kind(request_id, "approval", "dual_control")
         await self._respond(request_id, {"approved": _flag("approved", approved)}, by)
 
     async def accept(self, request_id: str, accepted: bool, **by: Any) -> None:
         """Answer an ``escalation``; arguments and errors as for :meth:`answer`."""
-        self._asked(request_id, "escalation")
+        self._check_kind(request_id, "escalation")
         await self._respond(request_id, {"accepted": _flag("accepted", accepted)}, by)
 
-    def _asked(self, request_id: str, *kinds: str) -> Mapping[str, Any]:
-        """Return what is asked, as far as it is known here, and check that it is of one of these kinds."""
-        kind, payload = _kind_by_id(request_id), NO_EXTRA
-        if kind is not None and kind not in kinds:
-            raise InvalidInput(f"{request_id} is a request of the kind {kind}, not {' or '.join(kinds)}")
-        return payload
+    def _check_kind(self, request_id: str, *kinds: str) -> HumanRequest | None:
+        """Return the request, if the agent has announced it here.
+
+        Raises:
+            InvalidInput: it is of none of these kinds, or needs no answer any more.
+        """
+        if not isinstance(request_id, str) or not request_id:
+            raise InvalidInput(f"request_id is the agent's id of a request, not {request_id!r}")
+        harn = self._calls.session.state.harn
+        request = None if harn is None else harn.snapshot().human_requests.get(request_id)
+        kind = kind_in(request_id) if request is None else request.kind
+        if kind in KINDS and kind not in kinds:
+            raise InvalidInput(f"{request_id} is of the kind {kind}, and not {' or '.join(kinds)}")
+        if request is not None and request.is_over:
+            raise InvalidInput(f"{request_id} needs no answer any more: it is {request.status}")
+        return request
 
     async def _respond(self, request_id: str, answer: Mapping[str, Any], by: Mapping[str, Any]) -> None:
-        await self._calls.request(_METHOD, {"request_id": request_id, **answer, **_who(by)})
+        params = {"request_id": request_id, **answer, **_who(by)}
+        self._calls.require(_METHOD)
+        self._tell(HumanAnswerSent(request_id))
+        try:
+            await self._calls.request(_METHOD, params)
+        except RequestFailed:
+            self._tell(HumanAnswerRefused(request_id))
+            raise
 
-
-def _kind_by_id(request_id: str) -> str | None:
-    """Return the kind of a request that Harn names by it."""
-    if not isinstance(request_id, str) or not request_id:
-        raise InvalidInput(f"request_id is the agent's id of a request, not {request_id!r}")
-    return next((kind for kind in _KINDS if request_id.startswith(f"hitl_{kind}_")), None)
+    def _tell(self, event: HarnEvent) -> None:
+        if self._calls.session.state.harn is not None:  # else the request is not known here
+            self._calls.session.state.apply(event)
 
 
 def _who(by: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,13 +130,28 @@ def _check_answer(answer: Any, schema: Any) -> None:
     if not isinstance(schema, Mapping):
         return
     import jsonschema  # loaded when there is something to hold against it
+    from jsonschema.exceptions import best_match
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
 
+    checked = _without_patterns()
     try:
-        jsonschema.validate(answer, schema)
-    except jsonschema.SchemaError:
-        return  # the agent's own notion of a schema; it will say itself what does not fit
-    except jsonschema.ValidationError as error:
-        raise InvalidInput(f"the answer does not fit the question: {error.message} at {error.json_path}") from error
+        checked.check_schema(schema)
+        error = best_match(checked(schema, registry=Registry()).iter_errors(answer))  # which fetches nothing
+    except (jsonschema.SchemaError, Unresolvable, RecursionError):
+        return  # the agent's own notion of a schema: it will say itself what does not fit
+    if error is not None:
+        raise InvalidInput(f"the answer does not fit the question: {error.message} at {error.json_path}")
+
+
+@cache
+def _without_patterns() -> Any:
+    """Return JSON Schema without its patterns: an agent's pattern may take for ever, and it checks them itself."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import create
+
+    rules = {name: rule for name, rule in Draft202012Validator.VALIDATORS.items() if not name.startswith("pattern")}
+    return create(Draft202012Validator.META_SCHEMA, rules)
 
 
 def _flag(name: str, value: Any) -> bool:

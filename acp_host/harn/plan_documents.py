@@ -8,6 +8,9 @@ from typing import Any
 from acp_host.errors import InvalidInput, RequestFailed
 from acp_host.harn.calls import Calls
 from acp_host.harn.errors import PlanConflict
+from acp_host.state.harn.plan_documents import PlanDocument
+from acp_host.translate.harn.payload import Payload, Unusable
+from acp_host.translate.harn.plan_documents import harn_plan_document
 
 __all__ = ["PlanDocuments"]
 
@@ -24,8 +27,10 @@ class PlanDocuments:
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
 
-    async def mutate(self, document_id: str, expected_revision_id: str, kind: str, **members: Any) -> Mapping[str, Any]:
-        """Change a plan document, and return it as it is then, as the agent sends it.
+    async def mutate(
+        self, document_id: str, expected_revision_id: str, kind: str, **members: Any
+    ) -> PlanDocument | None:
+        """Change a plan document, and return it as it is then; the state has it, too.
 
         Args:
             document_id: the document.
@@ -38,21 +43,33 @@ class PlanDocuments:
             PlanConflict: the document has changed meanwhile.
             RequestFailed: the agent refused, e.g. since a turn runs.
             NotSupported: the agent is not Harn.
+
+        Returns:
+            The document; ``None`` if the answer has none that can be read.
         """
         for name, given in (("document_id", document_id), ("expected_revision_id", expected_revision_id)):
             if not isinstance(given, str) or not given.strip():
                 raise InvalidInput(f"{name} is a text that is not blank, not {given!r}")
         mutation = {**members, "kind": kind}
         params = {"documentId": document_id, "expectedRevisionId": expected_revision_id, "mutation": mutation}
+        documents: list[PlanDocument] = []
         try:
-            answer = await self._calls.answer(_METHOD, params)
+            await self._calls.request(_METHOD, params, on_result=lambda answer: self._take(answer, documents))
         except RequestFailed as error:
             if self._is_conflict(error):
                 raise PlanConflict(error) from error
             raise
-        document = answer.member("planDocument").raw
-        self._calls.read(_METHOD, answer)
-        return document
+        return documents[0] if documents else None
+
+    def _take(self, answer: Any, documents: list[PlanDocument]) -> None:
+        payload = Payload(answer if isinstance(answer, Mapping) else {})
+        try:
+            for event in harn_plan_document(payload):
+                self._calls.session.state.apply(event)
+                documents.append(event.document)
+        except Unusable as problem:
+            payload.problems.append(str(problem))
+        self._calls.session.report_malformed(_METHOD, payload.problems)
 
     def _is_conflict(self, error: RequestFailed) -> bool:
         harn = self._calls.session.agreement.harn

@@ -284,13 +284,13 @@ async def test_plan_documents_that_have_changed(error: Any, conflict: bool) -> N
 
 
 async def test_plan_documents() -> None:
-    document = {"document_id": "d-1"}
+    document = {"document_id": "d-1", "current_revision": {"revision_id": "r-2", "markdown": "# Plan"}}
     done, params = await result_of(
         lambda it: it.plan_documents.mutate("d-1", "r-1", "add_comment", body="why?"),
         "session/plan_document/mutate",
         {"planDocument": document},
     )
-    assert done == document
+    assert (done.document_id, done.revision.revision_id) == ("d-1", "r-2")
     mutation = {"kind": "add_comment", "body": "why?"}
     assert params == {"documentId": "d-1", "expectedRevisionId": "r-1", "mutation": mutation}
 
@@ -329,6 +329,83 @@ async def test_host_events_that_the_agent_does_not_take(offer: dict[str, Any]) -
     async with harn_session(answering(), {**HARN, "session": {"injectHostEvent": offer}}) as session:
         with pytest.raises(NotSupported, match=r"session\.injectHostEvent\."):
             await harn.of(session).inject_host_event(PICTURE, FROM, delivery="immediate")
+
+
+async def test_the_state_has_the_plan_as_it_was_changed() -> None:
+    document = {"document_id": "d-1", "current_revision": {"revision_id": "r-2"}}
+    mutate = "session/plan_document/mutate"
+    async with harn_session(answering((mutate, {"planDocument": document}), (mutate, {"planDocument": {}}))) as session:
+        plans = harn.of(session).plan_documents
+        done = await plans.mutate("d-1", "r-1", "edit")
+        kept = session.state.snapshot().harn
+        assert kept is not None
+        assert kept.plan_documents["d-1"] is done
+        diagnostics: list[Any] = []
+        session._report = diagnostics.append
+        assert await plans.mutate("d-1", "r-2", "edit") is None
+        assert "document_id is missing" in diagnostics[0].message
+
+
+SCHEMA = {
+    "type": "object",
+    "required": ["branch"],
+    "properties": {"branch": {"type": "string", "pattern": "(a+)+$", "minLength": 2}},
+}
+
+
+def asked(kind: str, number: int, **payload: Any) -> dict[str, Any]:
+    meta = {"harn": {"requestId": f"hitl_{kind}_{number}", "kind": kind, "payload": payload}}
+    return {"sessionUpdate": "hitl_request", "_meta": meta}
+
+
+async def test_what_a_person_answers_is_held_against_what_was_asked() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        agent.update(asked("question", 1, prompt="Which?", schema=SCHEMA))
+        agent.update(asked("question", 2, schema={"$ref": "https://example.org/schema"}))
+        agent.update(asked("approval", 3))
+        agent.update(asked("question", 4, schema={"type": 5}))
+        sent = await agent.expect("harn.hitl.respond")
+        await agent.expect("_looked")
+        agent.reply({})
+        agent.reply_error(-32000, "storage", to=sent)
+        await agent.expect("harn.hitl.respond")
+        agent.reply({"ok": True})
+        meta = {"harn": {"requestId": "hitl_question_1", "kind": "question", "outcome": "answered"}}
+        agent.update({"sessionUpdate": "hitl_resolved", "_meta": meta}, "s-1")
+        for _ in range(2):
+            await agent.expect("harn.hitl.respond")
+            agent.reply({"ok": True})
+        agent.reply(DONE, to=prompt)
+
+    async with harn_session(script) as session:
+        people, turn = harn.of(session).people, session.prompt("go")
+
+        def status(number: int) -> str:
+            kept = session.state.snapshot().harn
+            return "" if kept is None else kept.human_requests[f"hitl_question_{number}"].status
+
+        await until(lambda: session.state.harn and "hitl_question_4" in session.state.harn.snapshot().human_requests)
+        for wrong in ("main", {}, {"branch": 5}, {"branch": "a"}):
+            with pytest.raises(InvalidInput, match="does not fit the question"):
+                await people.answer("hitl_question_1", wrong)
+        with pytest.raises(InvalidInput, match="is of the kind approval"):
+            await people.answer("hitl_approval_3", "x")
+        assert status(1) == "open"
+        sending = asyncio.ensure_future(people.answer("hitl_question_1", {"branch": "a" * 40 + "!"}))
+        await until(lambda: status(1) == "sent")
+        await session.ext_request("_looked")
+        with pytest.raises(RequestFailed):
+            await sending
+        assert status(1) == "open"
+        await people.answer("hitl_question_1", {"branch": "main"})
+        await people.answer("hitl_question_2", "anything")
+        await people.answer("hitl_question_4", "anything")
+        assert status(1) == "answered"
+        with pytest.raises(InvalidInput, match="needs no answer any more: it is answered"):
+            await people.answer("hitl_question_1", {"branch": "main"})
+        await turn
+        assert status(2) == "unanswered"
 
 
 async def test_answers_of_people() -> None:

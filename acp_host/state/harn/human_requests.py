@@ -24,6 +24,7 @@ from acp_host.state.harn.collections import Keyed, Note
 from acp_host.wire._model import NO_EXTRA, evolve, model
 
 __all__ = [
+    "KINDS",
     "MAX_REQUESTS",
     "HumanAnswerRefused",
     "HumanAnswerSent",
@@ -31,6 +32,7 @@ __all__ = [
     "HumanRequestResolved",
     "HumanRequested",
     "HumanRequests",
+    "kind_in",
 ]
 
 MAX_REQUESTS = 200
@@ -38,7 +40,8 @@ MAX_REQUESTS = 200
 
 _TOPIC = "human_requests"
 _OPEN, _SENT, _UNANSWERED = "open", "sent", "unanswered"
-_KINDS: Final = ("question", "approval", "dual_control", "escalation")
+KINDS: Final = ("question", "approval", "dual_control", "escalation")
+"""The kinds of request that Harn is known to have."""
 
 
 @value
@@ -71,6 +74,11 @@ class HumanRequest:
     def is_open(self) -> bool:
         """Whether an answer may still come to something: show the question as long as that is so."""
         return self.status in (_OPEN, _SENT)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the agent has said what became of it."""
+        return not self.is_open and self.status != _UNANSWERED
 
     @property
     def waits_for_agent(self) -> bool:
@@ -179,7 +187,7 @@ class HumanRequests:
         known = self._requests.get(told.request_id) or told
         merged = evolve(
             known,
-            kind=known.kind or told.kind or _kind_in(told.request_id),
+            kind=known.kind or told.kind or kind_in(told.request_id),
             payload={**told.payload, **known.payload} or NO_EXTRA,
             agent=known.agent or told.agent,
             trace_id=known.trace_id or told.trace_id,
@@ -192,7 +200,7 @@ class HumanRequests:
     def _resolved(self, event: HumanRequestResolved) -> None:
         known = self._requests.get(event.request_id)
         if known is None:
-            kind = event.kind or _kind_in(event.request_id)
+            kind = event.kind or kind_in(event.request_id)
             known = HumanRequest(request_id=event.request_id, kind=kind)
         if known.is_open or known.status == _UNANSWERED:
             self._requests.put(event.request_id, evolve(known, status=event.outcome))
@@ -208,5 +216,6 @@ class HumanRequests:
                 self._requests.put(request_id, evolve(known, status=_UNANSWERED))
 
 
-def _kind_in(request_id: str) -> str | None:
-    return next((kind for kind in _KINDS if request_id.startswith(f"hitl_{kind}_")), None)
+def kind_in(request_id: str) -> str | None:
+    """Return the kind of a request that its id tells of, or ``None``."""
+    return next((kind for kind in KINDS if request_id.startswith(f"hitl_{kind}_")), None)
