@@ -1,8 +1,10 @@
 """What an application does with a Harn agent beyond ACP; begin with :func:`of`. ::
 
-    harn = acp_host.harn.of(session)
-    await harn.live.attach("notebook-1", mode="controller")
-    await harn.cancel_tool_call("call-7")
+    from acp_host import harn
+
+    commands = harn.of(session)
+    await commands.live.attach("notebook-1", mode="controller")
+    await commands.cancel_tool_call("call-7")
 
 What an agent asks of its host is served by a :class:`HarnBridge`. What it tells is in the session's state
 (``session.state.snapshot().harn``), and saying something while it works is :meth:`acp_host.Session.inject`. Names are

@@ -8,9 +8,9 @@ from typing import Any
 from acp_host.errors import InvalidInput, RequestFailed
 from acp_host.harn.calls import Calls
 from acp_host.harn.errors import PlanConflict
-from acp_host.state.harn.plan_documents import PlanDocument
+from acp_host.state.harn.plan_documents import PlanDocument, PlanDocumentReported
 from acp_host.translate.harn.payload import Payload, Unusable
-from acp_host.translate.harn.plan_documents import harn_plan_document
+from acp_host.translate.harn.plan_documents import plan_document
 
 __all__ = ["PlanDocuments"]
 
@@ -64,11 +64,12 @@ class PlanDocuments:
     def _take(self, answer: Any, documents: list[PlanDocument]) -> None:
         payload = Payload(answer if isinstance(answer, Mapping) else {})
         try:
-            for event in harn_plan_document(payload):
-                self._calls.session.state.apply(event)
-                documents.append(event.document)
+            told = payload.required("planDocument", payload.nested)
+            documents.append(plan_document(told))
         except Unusable as problem:
             payload.problems.append(str(problem))
+        for document in documents:
+            self._calls.session.state.apply(PlanDocumentReported(document))
         self._calls.session.report_malformed(_METHOD, payload.problems)
 
     def _is_conflict(self, error: RequestFailed) -> bool:

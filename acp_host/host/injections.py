@@ -18,6 +18,7 @@ may answer behind the turn, so no request here has a time limit.
 from __future__ import annotations
 
 import asyncio
+import functools
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
@@ -231,25 +232,34 @@ class SessionInjections:
 
     # --- what the agent holds ---------------------------------------------------------------------------------------
 
-    def held(self) -> frozenset[str]:
-        """Return the local ids of what the agent has; to be taken when it is asked for its list."""
-        return frozenset(entry.id for entry in self._open() if entry.status == InjectionStatus.PENDING)
+    def asked(self) -> Callable[[PendingInjections], None]:
+        """Learn that the agent is asked for its list; return what takes the answer."""
+        held = frozenset(entry.id for entry in self._open() if entry.message_id is not None)
+        return functools.partial(self._listed, held)
 
-    def listed(self, pending: PendingInjections, asked: frozenset[str]) -> None:
-        """Take the agent's list of what it holds; ``asked`` is what :meth:`held` was when it was asked."""
+    def _listed(self, asked: frozenset[str], pending: PendingInjections) -> None:
         known = {entry.message_id: entry for entry in self._known().values() if entry.message_id is not None}
         for row in pending.messages:
             entry = known.get(row.message_id)
             if entry is None:
                 number = f"inj-{next(self._numbers)}"
                 self._apply(InjectionMade(number, row.mode or "", row.content, listed_as=row.message_id))
-            elif row.content and row.content != entry.content and entry.is_open:
-                self._apply(InjectionReplaced(entry.id, row.content))
+            elif entry.is_open:
+                self._apply(InjectionAccepted(entry.id, row.message_id))
+                self._apply(InjectionReplaced(entry.id, row.content or entry.content))
         if pending.problem is None:
             present = {row.message_id for row in pending.messages}
             for entry in self._open():
                 if entry.id in asked and entry.message_id not in present:
                     self._apply(InjectionEnded(entry.id, InjectionStatus.GONE))
+
+    def continue_from(self, earlier: SessionInjections) -> None:
+        """Take over what the agent may still have of an earlier connection."""
+        self._numbers, self.actor = earlier._numbers, earlier.actor
+        for entry in earlier._open():
+            if entry.message_id is not None:
+                self._apply(InjectionMade(entry.id, entry.mode, entry.content, listed_as=entry.message_id))
+                self._apply(InjectionEnded(entry.id, InjectionStatus.UNCERTAIN, entry.problem))
 
     def connection_lost(self) -> None:
         """Learn that the connection is over: nobody will hear what becomes of what the agent has."""

@@ -52,6 +52,10 @@ class LiveStanding:
         self.on_permission: ObserverHandler | None = None
         self._state = state
 
+    def continue_from(self, earlier: LiveStanding) -> None:
+        """Go on with another connection: nothing may be done that could not be before, until it attaches itself."""
+        self.client_id, self.on_permission = earlier.client_id, earlier.on_permission
+
     @property
     def may_speak(self) -> bool:
         """Whether a prompt or an injected message of this host is welcome."""

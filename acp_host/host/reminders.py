@@ -100,6 +100,7 @@ class SessionReminders:
 
     Attributes:
         panel: what became of them; reactive.
+        others_asked: called when the agent is asked for its list; returns what takes what is on it beside reminders.
         is_listening: whether every update must be shown to :meth:`receive`, and not only those that may be about
             reminders by their kind.
 
@@ -120,6 +121,7 @@ class SessionReminders:
         report_observer: Callable[[Callable[..., Any], BaseException], None],
     ) -> None:
         self.is_listening = False
+        self.others_asked: Callable[[], Callable[[PendingInjections], None]] = lambda: lambda _: None
         self.panel = RemindersPanel(scheduler, clock, report_observer)
         self.panel.commands = self
         self._session_id = session_id
@@ -228,9 +230,9 @@ class SessionReminders:
             RequestFailed: the agent refused, or does not have the method.
             OutcomeUnknown: the connection ended before the answer.
         """
-        asked = self._delivery.held_by_agent()
+        asked, others = self._delivery.held_by_agent(), self.others_asked()
         answer = await self._context.driver.call(_PENDING_INJECTIONS, {"sessionId": self._session_id})
-        return self._take_list(asked, answer)
+        return self._take_list(asked, others, answer)
 
     def _start(self, reminder: Reminder, policy: ReminderPolicy | None) -> str:
         if self._context.driver.protocol.ended:
@@ -329,21 +331,23 @@ class SessionReminders:
             self._delivery.reconnection_settled()
             self._run()
             return
-        asked = self._delivery.held_by_agent()
-        done = functools.partial(self._relisted, asked)
+        done = functools.partial(self._relisted, self._delivery.held_by_agent(), self.others_asked())
         self._context.driver.send(_PENDING_INJECTIONS, {"sessionId": self._session_id}, done)
 
-    def _relisted(self, asked: frozenset[str], answer: Any) -> None:
+    def _relisted(self, asked: frozenset[str], others: Callable[[PendingInjections], None], answer: Any) -> None:
         if isinstance(answer, AcpError):
             text = f"the agent does not say which reminders it holds: {answer}"
             self._report(Diagnostic(DiagnosticKind.UNEXPECTED, text, method=_PENDING_INJECTIONS))
         else:
-            self._take_list(asked, answer)
+            self._take_list(asked, others, answer)
         self._delivery.reconnection_settled()
         self._run()
 
-    def _take_list(self, asked: frozenset[str], answer: Any) -> PendingInjections:
+    def _take_list(
+        self, asked: frozenset[str], others: Callable[[PendingInjections], None], answer: Any
+    ) -> PendingInjections:
         pending = translate_pending(answer)
+        others(pending)
         if pending.problem is None:
             self._delivery.listed(pending.event(asked))
         else:

@@ -150,6 +150,7 @@ class Session(SessionMethods):
             apply=self.state.apply,
             known=lambda: self.state.injections,
         )
+        self._reminders.others_asked = self.injections.asked
         self._changes = changes
         self._scheduler = context.scheduler
         self.subagents = Subagents(
@@ -328,10 +329,7 @@ class Session(SessionMethods):
         Raises:
             RequestFailed: the agent does not have the method, or refused.
         """
-        asked = self.injections.held()
-        pending = await self._reminders.reconcile()
-        self.injections.listed(pending, asked)
-        return pending
+        return await self._reminders.reconcile()
 
     def _reminder(self, body: str | Reminder, fields: Mapping[str, Any]) -> Reminder:
         reminder = reminder_of(body, fields)
@@ -428,6 +426,9 @@ class Session(SessionMethods):
             self._reminders = self._turns.reminders = self._updates.reminders = earlier._reminders
             self.state.attach(reminders=self._reminders.panel)
             self._reminders.reattach(self._reminder_context)
+            self._reminders.others_asked = self.injections.asked
+            self.injections.continue_from(earlier.injections)
+            self.standing.continue_from(earlier.standing)
 
     @property
     def _awaits_opening(self) -> bool:

@@ -466,3 +466,48 @@ async def test_a_session_that_is_closed_takes_none() -> None:
         await session.close()
         with pytest.raises(InvalidState):
             await session.inject("x")
+
+
+async def test_another_connection_goes_on_with_what_the_agent_may_still_have() -> None:
+    offers = {**HARN, "loadSession": True}
+
+    async def first(agent: ScriptedAgent) -> None:
+        await agent.handshake(offers)
+        await agent.open_session("s-1")
+        await agent.expect("session/prompt")
+        for number in (1, 2):
+            await agent.expect("session/inject")
+            agent.reply({"messageId": f"m-{number}"})
+        await agent.close()
+
+    async def second(agent: ScriptedAgent) -> None:
+        await agent.handshake(offers)
+        await agent.expect("session/load")
+        agent.reply({})
+        await agent.expect("session/pending_injections")
+        agent.reply({"injections": [{"kind": "user", "messageId": "m-2", "mode": "finish_step", "content": "y"}]})
+        await agent.expect("session/prompt")
+        await agent.expect("session/inject")
+        told(agent, "m-2")
+        agent.reply({"messageId": "m-3"})
+        agent.reply(DONE, to=agent.received[-2])
+
+    async with acp_host.connect(ScriptedAgent(first).transport()) as host:
+        session = await host.new_session()
+        session.injections.actor = actor = InjectActor(client_id="nb-1")
+        turn = await running(session)
+        await session.inject("x")
+        await session.inject("y")
+        with pytest.raises(OutcomeUnknown):
+            await turn
+    async with acp_host.connect(ScriptedAgent(second).transport()) as host:
+        again = await host.load_session("s-1", continues=session)
+        assert [entry.status for entry in again.state.injections.values()] == ["uncertain", "uncertain"]
+        await until(lambda: chip(again).status == "gone")
+        assert (chip(again, 2).status, chip(again, 2).problem, chip(again, 2).own) == ("pending", None, False)
+        assert again.injections.actor is actor
+        turn = await running(again)
+        receipt = await again.inject("z")
+        assert receipt.id == "inj-3"
+        assert chip(again, 2).status == "delivered"
+        await turn
