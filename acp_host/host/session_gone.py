@@ -23,13 +23,20 @@ _TOKEN = rf"""["'`(\[{{]?(?:{_ID}|[\w:.-]*\d[\w:.-]*)["'`)\]}}]?"""
 _GONE = re.compile(
     # Session "abc" was not found
     rf"\b{_NOUN}(?:\s*\bid\b)?\s*[:=]?\s*(?:{_TOKEN}\s*)?(?:was|is|could|can|has|does|did|may)?\s*"
-    r"(?:not\s+(?:be\s+)?(?:found|exist|known|open|loaded|available)|n['o]t\s+exist|unknown|no\s+longer|expired|missing)\b"
+    r"(?:(?:not\s+(?:be\s+)?(?:found|exist|known|open|loaded|available)|n['o]t\s+exist|no\s+longer|expired)\b"
+    r"""|(?:unknown|missing)(?=\s*(?:\n|$)|\s*[:.,;!"'`)\]}\\]|\s+to\b))"""  # and not: unknown model
     # No such session; Unsupported ACP session; unknown session abc
     rf"|\b(?:unknown|unsupported|invalid|missing|no(?:\s+such)?|(?:not|cannot|couldn't|failed\s+to)\s+find)"
     rf"(?:\s+(?:the|a|any|acp|saved))*\s+{_NOUN}(?:\s*\bid\b)?"
     rf"""(?=\s*$|\s*[:.,;!"'`(\[{{\\]|\s+(?:found|with|for|exists?|{_ID}|[\w:.-]*\d))""",
     re.IGNORECASE,
 )
+_OTHER_SESSION = re.compile(
+    r"\b(?:mcp|https?|web|ssh|tmux|browser|shell|terminal|database|db|login|auth\w*|oauth\w*)[\s-]+session",
+    re.IGNORECASE,
+)
+"""What is called a session and is none of the agent's."""
+_LOGIN = re.compile(r"\b(?:log|sign)(?:ged|ing)?[\s-]*in\b|\blogin\b|\bauthenticat", re.IGNORECASE)
 _ABSENT = re.compile(r"not\s+found|not\s+exist|unknown|no\s+such|no\s+longer|expired", re.IGNORECASE)
 _ALREADY = re.compile(r"\balready\b", re.IGNORECASE)
 
@@ -45,7 +52,8 @@ def says_gone(error: RequestFailed, session_id: str, *, was_open: bool) -> bool:
     if isinstance(error, AuthRequired | MethodNotFound | RequestCancelled):
         return False
     words = f"{error.message[:_LONGEST_READ]}\n{_text_of(error.data)}".replace(session_id, _ID)
-    if _ALREADY.search(words):
+    words = _OTHER_SESSION.sub("it", words)
+    if _ALREADY.search(words) or _LOGIN.search(words):
         return False
     if _GONE.search(words):
         return True

@@ -25,6 +25,9 @@ GONE: list[tuple[int, str, Any]] = [
     (-32603, f"session {ID} does not exist", None),
     (-32603, "Session expired", None),
     (-32603, "the session is no longer available", None),
+    (-32603, "failed to load the session: not found", None),
+    (-32603, f"session {ID} is unknown to this server", None),
+    (-32603, "Session unknown", {"details": "missing"}),
 ]
 
 NOT_GONE: list[tuple[int, str, Any]] = [
@@ -39,6 +42,11 @@ NOT_GONE: list[tuple[int, str, Any]] = [
     (-32603, "Session file not found: settings.toml", None),
     (-32002, "Resource not found", {"uri": "file:///notes.txt"}),
     (-32603, "", {"details": ["a"] * 5}),
+    (-32603, "could not resume the session: unknown model gpt-0", None),
+    (-32603, "could not start a session: missing API key", None),
+    (-32603, "Session expired, please log in again", None),
+    (-32603, "MCP session not found", None),
+    (-32603, "Internal error", {"details": "the HTTP session has expired"}),
 ]
 
 
