@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from acp_host import HostConnection
@@ -30,6 +33,8 @@ from acp_host.harn.bridge import (
     ToolDenied,
 )
 from acp_host.harn.bridge import bridge as module
+from acp_host.harn.bridge._work import plain_json
+from acp_host.host.incoming import HandlerFailed
 from acp_host.testing import ScriptedAgent
 from tests.host.scripts import DONE, connected, until
 from tests.services.test_shells import SHELL_SCHEMA
@@ -795,6 +800,45 @@ async def test_retired_methods_are_not_found(method: str) -> None:
 async def test_whatever_is_asked_is_answered(method: str, params: Any) -> None:
     answer = await ask(HarnBridge(tools=[open_file], skills=Shelf(), matcher=lambda r: []), method, params)
     assert ("result" in answer) != ("error" in answer)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+MEMBERS = ["sessionId", "name", "args", "id", "candidates", "_meta", "prompt", "working_files"]
+ARGS = ["shell", "shell_id", "command", "login", *RECEIPT]
+NAMES = ["open_file", "a.b", "process.list_shells", "process.shell_invocation", "process.set_default_shell"]
+PARAMS = JSON | st.fixed_dictionaries(
+    {},
+    optional={
+        **dict.fromkeys(MEMBERS, JSON),
+        "name": st.sampled_from([*NAMES, "hypothesis.attest_event"]),
+        "args": JSON | st.dictionaries(st.sampled_from(ARGS), JSON),
+    },
+)
+
+
+@given(st.sampled_from(["host/capabilities", "host/tools/list", *METHODS]), PARAMS)
+async def test_no_parameters_make_a_handler_fail(method: str, params: Any) -> None:
+    """Whatever an agent sends is answered by a result or by an error that says what is wrong with it."""
+    operations = {"a.b": lambda call: dict(call.args)}
+    bridge = HarnBridge(
+        tools=[open_file], operations=operations, skills=Shelf(), matcher=lambda r: [], attestation=Adapter(False)
+    )
+    try:
+        answer = bridge.handlers()[method](params)
+        answer = plain_json(await answer if inspect.isawaitable(answer) else answer)
+    except RequestFailed as error:
+        answer = error
+    if isinstance(answer, RequestFailed):
+        assert not isinstance(answer, HandlerFailed)
+        assert answer.code in (-32601, -32602, -32000)
 
 
 async def test_one_bridge_serves_several_connections() -> None:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from acp_host.errors import InvalidInput
+from acp_host.services import _command
 from acp_host.services import shells as module
+from acp_host.services._confined import confine
 from acp_host.services.shells import Shell, Shells, find_shells
+from acp_host.services.terminal_environment import EnvironmentPolicy
+from acp_host.wire.terminals import CreateTerminalRequest
 
 ROOT = "C:\\" if os.name == "nt" else "/"
 SHELL_SCHEMA: dict[str, Any] = {
@@ -183,3 +188,18 @@ def test_what_is_no_shell_is_refused():
 
 def test_the_platform_is_named_as_harn_does():
     assert shell().platform == {"win32": "windows"}.get(sys.platform, sys.platform)
+
+
+def test_on_windows_its_own_shell_reads_a_line_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(_command, "sys", SimpleNamespace(platform="win32"))
+    cmd = Shell(id="cmd", path=program(tmp_path, "cmd"), **module._KINDS["cmd"])
+    pwsh = Shell(id="pwsh", path=program(tmp_path, "pwsh"), **module._KINDS["pwsh"])
+    shells, lines = Shells([cmd, pwsh], find=lambda: ()), {}
+    for found in (cmd, pwsh):
+        asked = CreateTerminalRequest("s", 'echo "a b" & exit 3', extra={"shell": {"id": found.id}})
+        command = _command.resolve_command(asked, confine([tmp_path]), str(tmp_path), EnvironmentPolicy(), None, shells)
+        lines[found.id] = (command.via_shell, command.argv)
+    assert lines == {
+        "cmd": (True, ('echo "a b" & exit 3',)),
+        "pwsh": (False, (pwsh.path, "-NoProfile", "-Command", 'echo "a b" & exit 3')),
+    }

@@ -57,7 +57,7 @@ class Work:
             HandlerFailed: it raised something else, or took too long.
             InternalError: too many functions run.
         """
-        task: asyncio.Future[Any] = asyncio.ensure_future(self._call(function, *arguments))
+        task: asyncio.Future[Any] = asyncio.ensure_future(self.call(function, *arguments))
         self._tasks.add(task)
         task.add_done_callback(self._forget)
         try:
@@ -74,7 +74,8 @@ class Work:
         except (Exception, asyncio.CancelledError) as error:
             raise _failure(f"{what} failed ({type(error).__name__})", error) from error
 
-    async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what ``function`` returns, or raise what it raises; without a limit."""
         if _is_coroutine_function(function):
             return await function(*arguments)
         result = await self._in_thread(function, *arguments)

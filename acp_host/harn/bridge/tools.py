@@ -155,7 +155,7 @@ class ToolTable:
 
     def descriptors(self) -> list[dict[str, Any]]:
         """Return what scripts are told of the tools."""
-        return [tool.descriptor() for tool in self._tools.values()]
+        return [tool.descriptor() for tool in tuple(self._tools.values())]
 
     async def call(self, name: Any, args: Any, seconds: float) -> Any:
         """Call a tool.
@@ -174,8 +174,12 @@ class ToolTable:
         if tool is None:
             raise MethodNotFound("this host has no such tool", data={"name": name})
         arguments = _one_object(tool.name, args)
-        tool.check(arguments)
-        return await self._work.run(tool.name, seconds, tool.function, arguments)
+
+        async def checked() -> Any:
+            await self._work.call(tool.check, arguments)  # in a thread: there is no end to what an agent may send
+            return await self._work.call(tool.function, arguments)
+
+        return await self._work.run(tool.name, seconds, checked)
 
 
 def _by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
