@@ -148,6 +148,7 @@ class HostConnection(AgentMethods):
             sessions=self._sessions,
             auditor=self._auditor,
             agent_name=self._agent_name,
+            is_harn=self._is_harn,
             text_of=services.text_of,
             report=self.diagnostics.add,
         )

@@ -27,6 +27,7 @@ from attrs import evolve, frozen
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidParams
 from acp_host.host.auditing import Auditor
+from acp_host.host.harn_decisions import decided
 from acp_host.host.incoming import IncomingRequests
 from acp_host.host.session import Session
 from acp_host.host.session_table import SessionTable
@@ -52,6 +53,7 @@ from acp_host.wire.permission import (
     PermissionOptionKind,
     RequestPermissionOutcome,
     RequestPermissionRequest,
+    RequestPermissionResponse,
 )
 from acp_host.wire.terminals import CreateTerminalRequest
 
@@ -88,6 +90,12 @@ class _Verdict:
     def allows(self) -> bool:
         return self.kind in _ALLOWING
 
+    def response(self, *, is_harn: bool) -> RequestPermissionResponse:
+        if not is_harn:
+            return RequestPermissionResponse(self.outcome)
+        refuses = self.kind in _REJECTING
+        return decided(self.outcome, self.by, allows=self.allows, refuses=refuses, reason=self.detail)
+
 
 class PermissionGate:
     """Decides for one connection.
@@ -98,6 +106,7 @@ class PermissionGate:
         sessions: says whose a request is.
         auditor: is told who decided.
         agent_name: says who the agent is.
+        is_harn: tells whether it is Harn.
         text_of: returns the text that a file has now, which an agent wants to write; ``None`` if there is none.
         report: takes diagnostics.
     """
@@ -110,6 +119,7 @@ class PermissionGate:
         sessions: SessionTable,
         auditor: Auditor,
         agent_name: Callable[[], str],
+        is_harn: Callable[[], bool],
         text_of: Callable[[WriteTextFileRequest], Awaitable[str | None]],
         report: Callable[[Diagnostic], None],
     ) -> None:
@@ -119,17 +129,18 @@ class PermissionGate:
         self._sessions = sessions
         self._auditor = auditor
         self._agent_name = agent_name
+        self._is_harn = is_harn
         self._text_of = text_of
         self._report = report
         self._given: WeakKeyDictionary[Turn, GivenAnswers] = WeakKeyDictionary()
 
-    async def answer(self, request: RequestPermissionRequest) -> RequestPermissionOutcome:
+    async def answer(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
         """Return the answer to the agent's own question; it never raises."""
         session = self._sessions.owner(request.session_id)
         if session is not None and not session.standing.may_decide:
             outcome = await self._decided_elsewhere(request, session)
             if outcome is not None:
-                return outcome
+                return RequestPermissionResponse(outcome)
         turn = None if session is None else session.current_turn
         known = None if session is None else _known_call(session, request)
         subject, edits, told = await asyncio.to_thread(self._look_at_question, request, session, known)
@@ -152,7 +163,7 @@ class PermissionGate:
             session.permitted(subject, always=always)
         elif session is not None:
             session.refused(subject)
-        return verdict.outcome
+        return verdict.response(is_harn=self._is_harn())
 
     async def _decided_elsewhere(
         self, request: RequestPermissionRequest, session: Session

@@ -217,7 +217,7 @@ class ServiceHandlers:
         return evolve(response, extra={"stdout": terminal.output, "stderr": "", "combined": terminal.output})
 
     async def _request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
-        return RequestPermissionResponse(await self._gate.answer(request))
+        return await self._gate.answer(request)
 
     async def _create_elicitation(self, request: CreateElicitationRequest) -> CreateElicitationResponse:
         return await answer_elicitation(self._services.elicitation, request, self._report_question)

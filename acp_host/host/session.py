@@ -481,7 +481,8 @@ class Session(SessionMethods):
         """Learn that such a request is this host's to answer, and shown to the user."""
         if self._replay is not None:
             self._replay.interrupt()
-        self.state.apply(events.QuestionAsked(request.id, request.method, request.asks))
+        facts = self._updates.facts_of(request.asks)
+        self.state.apply(events.QuestionAsked(request.id, request.method, request.asks, facts))
 
     def question_ends(self, request: OpenRequest) -> None:
         """Learn that the user has nothing to answer about it any more."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
@@ -26,8 +26,12 @@ from acp_host.wire._model import NO_EXTRA, UNSET
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.harn.correlation import is_replayed, prompt_name
 from acp_host.wire.notices import Notice
+from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.tool_calls import ToolCall, ToolCallStatus, ToolCallUpdate
 from acp_host.wire.updates import SessionNotification, SessionUpdate, UnknownSessionUpdate
+
+if TYPE_CHECKING:
+    from acp_host.state.harn.permission_facts import PermissionFacts
 
 __all__ = ["SessionUpdates"]
 
@@ -146,6 +150,18 @@ class SessionUpdates:
             self.report_unfolded(method, error)
         if self._turns.watches_idle:
             self._turns.note_activity()
+
+    def facts_of(self, question: Any) -> PermissionFacts | None:
+        """Return what Harn says of a permission request besides."""
+        if not isinstance(question, RequestPermissionRequest) or not (question.tool_call.meta or question.extra):
+            return None
+        from acp_host.translate.harn.permissions import permission_facts  # loaded when there may be something
+
+        facts, problems = permission_facts(question)
+        for problem in problems:
+            text = f"a permission request of Harn is malformed: {problem}"
+            self._report(Diagnostic(DiagnosticKind.MALFORMED, text, session_id=self._session_id))
+        return facts
 
     def report_unfolded(self, told: SessionUpdate | ChunkRun | str, error: Exception) -> None:
         """Report what could not be folded into a state, and why."""

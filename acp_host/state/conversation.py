@@ -262,14 +262,15 @@ class Conversation:
     def _tool_call(self, event: events.ToolCallReported) -> None:
         self._report_call(event.report, announced=event.announced, begins=event.announced, harn=event.harn)
 
-    def permission_asked(self, report: ToolCallUpdate) -> int:
+    def permission_asked(self, report: ToolCallUpdate, harn: ToolFacts | None = None) -> int:
         """Take what a permission request says about its call, and return where the call stands.
 
         Some agents ask before they announce the call, or instead of it. Nobody asks about a call that is over: if an
         earlier turn had one with this id, this is another.
         """
         known = self._calls.get(report.tool_call_id)
-        return self._report_call(report, announced=False, begins=known is not None and self._is_over(known[0]))
+        begins = known is not None and self._is_over(known[0])
+        return self._report_call(report, announced=False, begins=begins, harn=harn)
 
     def _report_call(
         self, report: ToolCall | ToolCallUpdate, *, announced: bool, begins: bool, harn: ToolFacts | None = None

@@ -25,6 +25,7 @@ from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
 from acp_host.wire.usage import Cost, Usage
 
 if TYPE_CHECKING:
+    from acp_host.state.harn.permission_facts import PermissionFacts
     from acp_host.state.harn.tool_facts import ToolFacts
 
 __all__ = [
@@ -346,11 +347,13 @@ class QuestionAsked:
         request_id: the agent's id of the request.
         method: wire method.
         request: its parameters, a wire type.
+        harn: what a Harn agent says of it besides.
     """
 
     request_id: RequestId
     method: str
     request: Any
+    harn: PermissionFacts | None = None
 
 
 @model

@@ -301,11 +301,14 @@ class SessionState(Observable[SessionSnapshot]):
     def _question_asked(self, event: events.QuestionAsked) -> None:
         request = event.request
         if event.method == _ASKS_PERMISSION and request.session_id == self._session_id:
-            position: int | None = self._conversation.permission_asked(request.tool_call)
+            tool = None if event.harn is None else event.harn.tool
+            position: int | None = self._conversation.permission_asked(request.tool_call, tool)
         else:
             tool_call_id = getattr(getattr(request, "scope", None), "tool_call_id", None)
             position = self._conversation.position_of_call(tool_call_id) if tool_call_id else None
-        question = Question(request_id=event.request_id, method=event.method, request=request, position=position)
+        question = Question(
+            request_id=event.request_id, method=event.method, request=request, position=position, harn=event.harn
+        )
         self._questions.pop(event.request_id, None)
         self._questions[event.request_id] = question
         self.note("questions", event.request_id, ChangeKind.ADDED)

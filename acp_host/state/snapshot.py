@@ -24,6 +24,7 @@ from acp_host.wire.subagents import SubagentUpdate
 from acp_host.wire.usage import Cost, Usage
 
 if TYPE_CHECKING:
+    from acp_host.state.harn.permission_facts import PermissionFacts
     from acp_host.state.harn.snapshot import HarnSnapshot  # loaded when an agent turns out to be one of Harn's
 
 __all__ = [
@@ -110,12 +111,14 @@ class Question:
             about by itself.
         request: what is to be answered: the parameters of the agent's question, or the host's own.
         position: where the tool call stands that it is about; ``None`` if it is about none of this session.
+        harn: what a Harn agent says of its permission request besides; ``None`` for every other question.
     """
 
     request_id: RequestId
     method: str
     request: Any
     position: int | None = None
+    harn: PermissionFacts | None = None
 
 
 @value
