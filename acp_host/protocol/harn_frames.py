@@ -21,8 +21,11 @@ __all__ = ["completed", "told_again"]
 _Message = TypeVar("_Message", bound=NotificationReceived | RequestReceived)
 
 _NAME = b'"_harn"'
-_OF_SESSIONS = ("session/update", "session/request_permission")
-"""The messages whose parameters cannot be read without a session."""
+_OF_SESSIONS = {"session/update": ("",), "session/request_permission": ("", None)}
+"""The messages whose parameters cannot be read without a session, and how a bridge names none in them.
+
+An update that leaves the session out altogether is malformed.
+"""
 
 
 def told_again(line: bytes) -> bool:
@@ -46,7 +49,7 @@ def completed(message: _Message, route: Callable[[Mapping[str, Any]], str | None
     if not isinstance(message.params, Mapping):
         return message
     params = dict(message.params)
-    names_none = message.method in _OF_SESSIONS and not params.get("sessionId")
+    names_none = params.get("sessionId") in _OF_SESSIONS.get(message.method, ())
     if names_none:
         params.pop("sessionId", None)  # an empty one names no session, and where none will do it is missing
         if (session_id := route(params)) is not None:

@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.harn:
         from acp_host.testing.harn import HarnAgent
 
-        return run_on_stdio(HarnAgent(script, delay=options.delay).serve)
+        return run_on_stdio(HarnAgent(script, delay=options.delay, requires_environment=True).serve)
     agent = ReferenceAgent(
         script=script,
         unstable=not options.stable,
