@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import frozen
 
-from acp_host.state._value import plain_json
+from acp_host.state._value import plain_json, value
 from acp_host.state.notice_preferences import Politeness
 from acp_host.wire._model import Unset, model
 from acp_host.wire.notices import Notice as WireNotice
@@ -51,15 +51,9 @@ class NoticeReceived:
         cls, session_id: str, notice: WireNotice, *, during_replay: bool = False, offered: bool = True
     ) -> NoticeReceived:
         """Return the event for a notice; absent and ``null`` are the same."""
-        return cls(
-            session_id=session_id,
-            severity=notice.severity,
-            title=notice.title,
-            description=None if isinstance(notice.description, Unset) else notice.description,
-            meta=None if isinstance(notice.meta, Unset) else notice.meta,
-            during_replay=during_replay,
-            offered=offered,
-        )
+        description = None if isinstance(notice.description, Unset) else notice.description
+        meta = None if isinstance(notice.meta, Unset) else notice.meta
+        return cls(session_id, notice.severity, notice.title, description, meta, during_replay, offered)
 
 
 class NoticeState(StrEnum):
@@ -111,7 +105,7 @@ class Presentation:
     look: NoticeLook
 
 
-@frozen(kw_only=True)
+@value
 class Notice:
     """A notice in the history, or the toast that shows one or several of them.
 

@@ -4,7 +4,8 @@ A notice has no identity on the wire and nothing follows it; ids, dismissal and 
 own. It owns which notice becomes a toast, for how long, and what is kept. It does not decide what a notice looks like
 beyond a hint, and knows no screen.
 
-Cost: each notice O(1), whatever came before; the texts for display are made when somebody looks.
+Cost: each notice O(1), whatever came before; the texts for display are made when somebody looks. What is the same for
+all notices of one delivery, e.g. to say what is new in the history, is done once.
 """
 
 from __future__ import annotations
@@ -110,8 +111,9 @@ class NoticeCenter(Observable[NoticesSnapshot]):
         super().__init__(scheduler, report)
         self._clock = clock
         self._agent_name = one_line(agent_name, _MAX_NAME)
-        self._preferences = preferences or NoticePreferences()
+        self._use(preferences or NoticePreferences())
         self._history: OrderedDict[str, _Received] = OrderedDict()
+        self._unfiled: list[_Received] = []  # what came since the history was last looked at or told of
         self._toasts: dict[str, _Toast] = {}
         self._passing: dict[str, _Toast] = {}  # those of them that leave by themselves
         self._kinds: dict[_Kind, _Toast] = {}  # on the screen, or dismissed not long ago
@@ -129,9 +131,18 @@ class NoticeCenter(Observable[NoticesSnapshot]):
 
     @preferences.setter
     def preferences(self, preferences: NoticePreferences) -> None:
-        self._preferences = preferences
+        self._use(preferences)
         self._make_room(preferences.max_toasts)
-        self._bound_history()
+        self.settle()
+
+    def _use(self, preferences: NoticePreferences) -> None:
+        self._preferences = preferences
+        named = (*_LOOKS, *preferences.extensions)
+        self._presentations = {
+            severity: _presentation(preferences.of(severity), _LOOKS.get(severity, NoticeLook.NEUTRAL))
+            for severity in named
+        }
+        self._other_presentation = _presentation(preferences.other, NoticeLook.NEUTRAL)
 
     def dismiss(self, notice_id: str) -> bool:
         """Close a toast; nothing is sent to the agent.
@@ -142,6 +153,7 @@ class NoticeCenter(Observable[NoticesSnapshot]):
         Returns:
             Whether it was on the screen.
         """
+        self.settle()
         known = self._history.get(notice_id)
         toast = self._toasts.get(notice_id) or (None if known is None else known.toast)
         if toast is None or toast.state is not NoticeState.VISIBLE:
@@ -181,13 +193,30 @@ class NoticeCenter(Observable[NoticesSnapshot]):
     def apply(self, event: NoticeReceived) -> None:
         """Fold a notice."""
         self._total += 1
-        wishes = self._preferences.of(event.severity)
-        received = _Received(f"notice-{self._total}", event, _presentation(event, wishes), self._clock.now())
-        self._present(received, wishes)
-        self._history[received.id] = received
-        self.note("history", received.id, ChangeKind.ADDED)
-        self.note("counts")
-        self._bound_history()
+        severity = event.severity
+        presentation = self._presentations.get(severity, self._other_presentation)
+        received = _Received(f"notice-{self._total}", event, presentation, self._clock.now())
+        self._present(received, self._preferences.of(severity))
+        if not self._unfiled:  # the others are told of together with this one
+            self.note("history", received.id, ChangeKind.ADDED)
+            self.note("counts")
+        self._unfiled.append(received)
+        if len(self._unfiled) > self._preferences.max_history:
+            self.settle()
+
+    def settle(self) -> None:
+        """Put what has come into the history; needed before changes are told of, and done once for all of them."""
+        unfiled, self._unfiled = self._unfiled, []
+        for received in unfiled:
+            self._history[received.id] = received
+        self.note_all("history", [received.id for received in unfiled], ChangeKind.ADDED)
+        forgotten = []
+        while len(self._history) > self._preferences.max_history:
+            notice_id, received = self._history.popitem(last=False)
+            if received.toast is not None and received.toast.state is NoticeState.VISIBLE:
+                received.toast.members.popleft()  # they leave in the order in which they came
+            forgotten.append(notice_id)
+        self.note_all("history", forgotten, ChangeKind.REMOVED)
 
     def _present(self, received: _Received, wishes: SeverityPreferences) -> None:
         why_not = self._unwanted(received.event, wishes)
@@ -317,19 +346,17 @@ class NoticeCenter(Observable[NoticesSnapshot]):
         # The clock may have been set back: no toast has more than it was given.
         return min(toast.due - self._clock.now(), toast.left)
 
-    # --- the history and readers ------------------------------------------------------------------------------------
+    # --- readers ----------------------------------------------------------------------------------------------------
 
-    def _bound_history(self) -> None:
-        while len(self._history) > self._preferences.max_history:
-            notice_id, received = self._history.popitem(last=False)
-            if received.toast is not None and received.toast.state is NoticeState.VISIBLE:
-                received.toast.members.popleft()  # they leave in the order in which they came
-            self.note("history", notice_id, ChangeKind.REMOVED)
+    def _deliver(self) -> None:
+        self.settle()
+        super()._deliver()
 
     def _freeze(self) -> NoticesSnapshot:
+        self.settle()
         return NoticesSnapshot(
-            toasts=tuple(toast.entry or self._freeze_toast(toast) for toast in self._toasts.values()),
-            history=tuple(received.entry or self._freeze_received(received) for received in self._history.values()),
+            toasts=tuple([toast.entry or self._freeze_toast(toast) for toast in self._toasts.values()]),
+            history=tuple([received.entry or self._freeze_received(received) for received in self._history.values()]),
             total=self._total,
             shown=self._shown,
             coalesced=self._coalesced,
@@ -392,8 +419,7 @@ _LOOKS: dict[str, NoticeLook] = {
 }
 
 
-def _presentation(event: NoticeReceived, wishes: SeverityPreferences) -> Presentation:
-    look = _LOOKS.get(event.severity, NoticeLook.NEUTRAL)
+def _presentation(wishes: SeverityPreferences, look: NoticeLook) -> Presentation:
     return Presentation(duration=wishes.duration, politeness=wishes.politeness, look=look)
 
 

@@ -211,6 +211,8 @@ class SessionState(Observable[SessionSnapshot]):
 
     def _deliver(self) -> None:
         self._conversation.delivered()
+        if self._notices is not None:
+            self._notices.settle()
         super()._deliver()
 
     def _freeze(self) -> SessionSnapshot:

@@ -41,4 +41,6 @@ def printable(text: str) -> str:
     That is control characters other than tab and newline, line separators that only some programs know, direction
     marks and overrides, and lone surrogate halves. Carriage returns are spelled out too, since they overwrite a line.
     """
+    if text.isprintable():  # to Python, none of them is
+        return text
     return _UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)

@@ -198,6 +198,29 @@ def test_changes_of_one_item_in_a_delivery(
     assert merged == ChangeSet(len(kinds), tuple(expected))
 
 
+@pytest.mark.parametrize("section", ["items", "part"])
+def test_several_items_are_noted_like_one_after_the_other(scheduler: ManualScheduler, section: str) -> None:
+    heard: list[list[ChangeSet]] = []
+    for at_once in (True, False):
+        part, whole = Words(scheduler), Words(scheduler)
+        part.join(whole, "part")
+        for state in (part, whole):
+            heard.append([])
+            state.changed.connect(heard[-1].append)
+        for keys, kind in (("ab", ADDED), ("", CHANGED), ("bc", CHANGED), ("a", REMOVED), ("cd", ADDED)):
+            if at_once:
+                part.note_all(section, keys, kind)
+            else:
+                for key in keys:
+                    part.note(section, key, kind)
+        scheduler.flush()
+    assert heard[:2] == heard[2:]
+    assert [sets[0].keys("part" if sets is heard[1] else section) for sets in heard[:2]] == [
+        ("b", "c", "d"),
+        ("b", "c", "d") if section == "part" else ("a", "b", "c", "d"),
+    ]
+
+
 def test_what_came_and_went_again_is_no_news(words: Words, scheduler: ManualScheduler, heard: list[ChangeSet]) -> None:
     words.note("items", "x", ADDED)
     words.note("items", "x", REMOVED)

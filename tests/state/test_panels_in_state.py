@@ -8,6 +8,7 @@ import jsonpatch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_host.state import events
 from acp_host.state.clock import ManualClock, ManualScheduler
 from acp_host.state.deltas import DeltaMaker
 from acp_host.state.json_form import to_json
@@ -57,6 +58,20 @@ def test_one_notice_among_many_is_a_small_delta() -> None:
     desk.notice("one more")
     desk.scheduler.flush()
     assert len(desk.operations) < 20
+    assert desk.front_end == to_json(desk.state.snapshot())
+
+
+def test_a_delivery_of_the_state_names_every_notice_that_came_before_it() -> None:
+    desk = Desk()
+    sets: list[ChangeSet] = []
+    desk.state.changed.connect(sets.append)
+    desk.state.apply(events.UsageReported(1, 2))  # so that the state's delivery is due before that of its notices
+    for _ in range(3):
+        desk.notice("the same, so that only the first opens a toast")
+    desk.scheduler.flush()
+    desk.scheduler.flush()
+    (changes,) = sets
+    assert set(changes.keys("notices")) == {"notice-1", "notice-2", "notice-3", "counts"}
     assert desk.front_end == to_json(desk.state.snapshot())
 
 

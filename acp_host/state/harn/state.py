@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from acp_host.state.clock import Scheduler
@@ -128,5 +128,5 @@ class HarnState(Observable[HarnSnapshot]):
     def _freeze(self) -> HarnSnapshot:
         return HarnSnapshot(**{name: topic.freeze() for name, topic in self._topics.items()})
 
-    def _tell(self, whole: Observable[Any], section: str, key: str | int | None, kind: ChangeKind) -> None:
-        whole.note(self._section, section if key is None else f"{section}/{key}", kind)
+    def _tell(self, whole: Observable[Any], section: str, keys: Sequence[str | int | None], kind: ChangeKind) -> None:
+        whole.note_all(self._section, [section if key is None else f"{section}/{key}" for key in keys], kind)
