@@ -131,9 +131,9 @@ class Driver:
             async with asyncio.timeout(seconds):
                 await self._settled.wait()
 
-    def forget(self, request_id: RequestId) -> None:
-        """Stop waiting for a call: its ``done`` will not be called."""
-        self._calls[request_id] = lambda _: None
+    def forget(self, request_id: RequestId, then: Callable[[], None] = lambda: None) -> None:
+        """Stop waiting for a call: its ``done`` will not be called, but ``then`` once it has ended after all."""
+        self._calls[request_id] = lambda _: then()
 
     async def _result_of(
         self,

@@ -114,6 +114,8 @@ class TurnQueue:
         """The turn that is over, while it is found out what it has changed."""
         self._named: dict[str, int] = {}
         """The numbers of the newest turns by the names that a Harn agent was given for their prompts, oldest first."""
+        self._is_held = False
+        """Whether a prompt that was given up is still to be answered before another one may be sent."""
         self._queue: deque[Turn] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self.watches_idle = False
@@ -158,7 +160,7 @@ class TurnQueue:
         refusal = self._refusal() if self._queue and self.current is None else None
         if refusal is not None:
             self.drop(refusal)
-        while self.current is None and self._queue and self._is_ready():
+        while self.current is None and self._queue and not self._is_held and self._is_ready():
             self._looked = False
             turn = self._queue.popleft()
             leading = self.reminders.lead_prompt()
@@ -369,8 +371,15 @@ class TurnQueue:
         self._report_stuck("never ended after it was cancelled; it is taken as over. Restart the agent if it is stuck")
         turn = self.current
         if turn is not None:
-            self._driver.forget(self.prompt_id)
+            # To Harn, another prompt of the session would take the cancel back.
+            self._is_held = self._driver.protocol.agreement.harn is not None
+            self._driver.forget(self.prompt_id, self._release)
             self._abandon_turn(turn)
+
+    def _release(self) -> None:
+        """Learn that a prompt that was given up is answered."""
+        self._is_held = False
+        self.send_next()
 
     def _report_choices(self, turn: Turn, error: AcpError) -> None:
         """Say which options were chosen in a turn that failed since the agent would not take a parameter."""
