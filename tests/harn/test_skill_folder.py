@@ -157,3 +157,25 @@ def test_without_the_package_there_is_no_such_thing(tmp_path: Path, monkeypatch:
     with pytest.raises(InvalidInput, match=r"acp-host\[harn\]"):
         SkillFolder(tmp_path)
     assert importlib.util.find_spec("yaml") is not None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such pipes on Windows")
+def test_a_pipe_is_no_skill_and_nobody_waits_for_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "pipe").mkdir()
+    os.mkfifo(tmp_path / "pipe/SKILL.md")
+    (tmp_path / "directory/SKILL.md").mkdir(parents=True)
+    with caplog.at_level(logging.WARNING, "acp_host.harn"):
+        assert SkillFolder(tmp_path).list() == []
+    assert "pipe" in caplog.text
+
+
+def test_hidden_directories_and_the_many_are_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(tmp_path, ".git/x", "x")
+    write(tmp_path, "a", "x")
+    write(tmp_path, "b", "x")
+    assert [entry.id for entry in SkillFolder(tmp_path).list()] == ["a", "b"]
+    monkeypatch.setattr(module, "MAX_DIRECTORIES", 2)
+    assert [entry.id for entry in SkillFolder(tmp_path).list()] == ["a"]
+    assert "more than 2 directories" in caplog.text

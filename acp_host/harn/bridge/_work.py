@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import functools
 import inspect
 import math
 import threading
@@ -31,7 +32,7 @@ class Work:
     """Runs functions of the application; safe for any number at once, on one event loop."""
 
     def __init__(self) -> None:
-        self._threads = 0
+        self._threads = threading.BoundedSemaphore(MAX_THREADS)
         self._tasks: set[asyncio.Future[Any]] = set()
 
     async def run(
@@ -82,40 +83,49 @@ class Work:
         return await result if inspect.isawaitable(result) else result
 
     def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
-        if self._threads >= MAX_THREADS:
+        if not self._threads.acquire(blocking=False):
             raise InternalError(f"{MAX_THREADS} functions of the host are still at work")
         loop = asyncio.get_running_loop()
         ended, context = loop.create_future(), contextvars.copy_context()
 
-        def settle(result: Any, error: BaseException | None) -> None:
-            self._threads -= 1
-            if ended.done():
-                return
-            if error is None:
-                ended.set_result(result)
-            else:
-                ended.set_exception(error)
-
         def work() -> None:
-            result, error = None, None
-            try:
-                result = context.run(function, *arguments)
-            except Exception as raised:
-                # A future takes no StopIteration.
-                error = RuntimeError("StopIteration") if isinstance(raised, StopIteration) else raised
-            except BaseException as raised:  # SystemExit in a thread ends nothing but the thread
-                error = RuntimeError(f"{type(raised).__name__} in a function of the host")
+            result, error = _outcome(functools.partial(context.run, function, *arguments))
+            self._threads.release()
             with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody left to tell
-                loop.call_soon_threadsafe(settle, result, error)
+                loop.call_soon_threadsafe(_settle, ended, result, error)
 
-        threading.Thread(target=work, name="acp_host bridge", daemon=True).start()
-        self._threads += 1
+        try:
+            threading.Thread(target=work, name="acp_host bridge", daemon=True).start()
+        except RuntimeError:  # the system has no room for another thread
+            self._threads.release()
+            raise
         return ended
 
     def _forget(self, task: asyncio.Future[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # nobody may have waited for it
+
+
+def _outcome(function: Callable[[], Any]) -> tuple[Any, Exception | None]:
+    """Return what a function returns, or what it raises as an exception that a future takes."""
+    try:
+        return function(), None
+    except StopIteration:
+        return None, RuntimeError("StopIteration")
+    except Exception as error:
+        return None, error
+    except BaseException as error:  # SystemExit in a thread ends nothing but the thread
+        return None, RuntimeError(f"{type(error).__name__} in a function of the host")
+
+
+def _settle(ended: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
+    if ended.done():  # nobody waits any more
+        return
+    if error is None:
+        ended.set_result(result)
+    else:
+        ended.set_exception(error)
 
 
 def plain_json(value: Any) -> Any:

@@ -1,8 +1,9 @@
 """Skills that are kept as files: :class:`SkillFolder`.
 
-A skill is a directory with a ``SKILL.md`` in it, anywhere below the folder: a head of YAML between two lines of ``---``
-(``name``, ``description``, ``when_to_use``, ``allowed_tools``, ``paths``, ``model``, …), then the instructions. Its id
-is the path of its directory below the folder, with slashes. Names in the head may be written with ``-`` for ``_``.
+A skill is a directory with a ``SKILL.md`` in it, anywhere below the folder but in hidden directories: a head of YAML
+between two lines of ``---`` (``name``, ``description``, ``when_to_use``, ``allowed_tools``, ``paths``, ``model``, …),
+then the instructions. Its id is the path of its directory below the folder, with slashes. Names in the head may be
+written with ``-`` for ``_``.
 
 The folder may stand where an agent can write. So what lies outside of it is never read, whichever way links lead, and a
 file that is too large, no text, or has a head that is none is left out and logged to ``acp_host.harn``.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import logging
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from datetime import date
 from importlib.util import find_spec
@@ -21,12 +23,14 @@ from typing import Any
 from acp_host.errors import InvalidInput
 from acp_host.harn.bridge.skills import Skill, SkillEntry
 
-__all__ = ["MAX_SKILLS", "MAX_SKILL_SIZE", "SkillFolder"]
+__all__ = ["MAX_DIRECTORIES", "MAX_SKILLS", "MAX_SKILL_SIZE", "SkillFolder"]
 
 MAX_SKILLS = 1_000
 """Most skills of a folder; what comes after them is left out."""
 MAX_SKILL_SIZE = 256 * 1024
 """Largest ``SKILL.md`` that is read, in bytes."""
+MAX_DIRECTORIES = 20_000
+"""Most directories that are looked into."""
 
 _FILE = "SKILL.md"
 _MAX_DEPTH = 8
@@ -70,29 +74,35 @@ class SkillFolder:
         path = dict(self._files()).get(skill_id)  # never put together of what the agent says
         return None if path is None else self._read(skill_id, path)
 
-    def _files(self) -> Iterator[tuple[str, Path]]:
-        """Yield the id and the file of each skill."""
+    def _files(self) -> Iterator[tuple[str, str]]:
+        """Yield the id of each skill and where its file really is."""
         count, root = 0, os.path.realpath(self._folder)
-        for directory, below, files in os.walk(self._folder):
-            below.sort()
+        for number, (directory, below, files) in enumerate(os.walk(self._folder)):
+            if number >= MAX_DIRECTORIES:
+                _logger.warning("%s has more than %d directories; the rest is left out", self._folder, MAX_DIRECTORIES)
+                return
+            below[:] = sorted(name for name in below if not name.startswith("."))
             path = Path(directory)
             relative = path.relative_to(self._folder)
             if len(relative.parts) >= _MAX_DEPTH:
                 below.clear()
             if _FILE not in files or not relative.parts:
                 continue
-            if os.path.commonpath((root, os.path.realpath(path / _FILE))) != root:
+            real = os.path.realpath(path / _FILE)
+            if not _is_below(real, root):
                 _logger.warning("the skill %s is left out: it lies outside of %s", relative, self._folder)
                 continue
             count += 1
             if count > MAX_SKILLS:
                 _logger.warning("%s has more than %d skills; the rest is left out", self._folder, MAX_SKILLS)
                 return
-            yield relative.as_posix(), path / _FILE
+            yield relative.as_posix(), real
 
-    def _read(self, skill_id: str, path: Path) -> Skill | None:
+    def _read(self, skill_id: str, path: str) -> Skill | None:
         try:
-            with path.open("rb") as file:
+            with open(path, "rb", opener=_opener) as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise ValueError("it is no file")
                 data = file.read(MAX_SKILL_SIZE + 1)
             if len(data) > MAX_SKILL_SIZE:
                 raise ValueError(f"it is larger than {MAX_SKILL_SIZE:,} bytes")
@@ -100,6 +110,18 @@ class SkillFolder:
         except (OSError, ValueError) as error:
             _logger.warning("the skill %s of %s is left out: %s", skill_id, self._folder, error)
             return None
+
+
+def _opener(path: str, flags: int) -> int:
+    # Not through a link that was put there a moment ago, nor waiting for somebody to write into a pipe.
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+
+
+def _is_below(path: str, root: str) -> bool:
+    try:
+        return os.path.commonpath((root, path)) == root
+    except ValueError:  # on another drive
+        return False
 
 
 def _skill(skill_id: str, text: str) -> Skill:

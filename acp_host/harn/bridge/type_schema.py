@@ -97,18 +97,31 @@ def _schema(hint: Any, where: str, outer: tuple[Any, ...]) -> dict[str, Any]:
         return _choice(args, where)
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         return _choice([member.value for member in hint], where)
+    found = _collection(hint, where, outer) or _class(hint, where, outer)
+    if found is None:
+        raise InvalidInput(f"{where} is of a type that has no JSON Schema here: {hint!r}")
+    return found
+
+
+def _collection(hint: Any, where: str, outer: tuple[Any, ...]) -> dict[str, Any] | None:
+    origin, args = get_origin(hint), get_args(hint)
     if hint is list or origin is list or (origin is tuple and args[1:] == (...,)):
         items = {"items": _schema(args[0], where, outer)} if args else {}
         return {"type": "array", **items}
     if hint is dict or (origin is dict and args[0] is str):
         values = {"additionalProperties": _schema(args[1], where, outer)} if args else {}
         return {"type": "object", **values}
-    if (members := _members(hint)) is not None:
-        if hint in outer:
-            raise InvalidInput(f"{where} is of a type that contains itself, {hint.__name__}, which has no schema here")
-        inner = {name: _schema(member, where, (*outer, hint)) for name, (member, _) in members.items()}
-        return _object(inner, [name for name, (_, required) in members.items() if required])
-    raise InvalidInput(f"{where} is of a type that has no JSON Schema here: {hint!r}")
+    return None
+
+
+def _class(hint: Any, where: str, outer: tuple[Any, ...]) -> dict[str, Any] | None:
+    members = _members(hint)
+    if members is None:
+        return None
+    if hint in outer:
+        raise InvalidInput(f"{where} is of a type that contains itself, {hint.__name__}, which has no schema here")
+    properties = {name: _schema(member, where, (*outer, hint)) for name, (member, _) in members.items()}
+    return _object(properties, [name for name, (_, required) in members.items() if required])
 
 
 def _union(args: tuple[Any, ...], where: str, outer: tuple[Any, ...]) -> dict[str, Any]:
