@@ -7,6 +7,7 @@ from typing import Any
 
 from acp_host.errors import MalformedResponse, MethodNotFound, NotSupported
 from acp_host.host.session import Session
+from acp_host.state.harn.suspension import RESERVED_METHODS
 from acp_host.wire._model import NO_EXTRA
 from acp_host.wire.harn.members import Members
 
@@ -82,6 +83,9 @@ class Calls:
         if agreement.harn is None:
             text = f"{agreement.agent_name} is not Harn, so {method} was not sent"
             raise NotSupported(text, capability="agentCapabilities._meta.harn", method=method)
+        if method in RESERVED_METHODS:
+            text = f"{method} is a name that Harn keeps for later: no version takes it, so it was not sent"
+            raise NotSupported(text, capability=method, method=method)
         if method in self._absent:
             text = f"{agreement.agent_name} has said that it does not have {method}; it was not sent again"
             raise NotSupported(text, capability=method, method=method)

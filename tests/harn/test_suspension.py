@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_host.state.harn.suspension import Suspension, suspension_of
+import pytest
+
+from acp_host import harn
+from acp_host.errors import NotSupported
+from acp_host.state.harn.suspension import RESERVED_METHODS, Suspension, suspension_of
 from acp_host.state.harn.workers import Worker
+from acp_host.testing import ScriptedAgent
+from tests.harn.commands import harn_session
 from tests.harn.harness import Desk, named
 
 SUSPENSION = {
@@ -52,3 +58,15 @@ def test_the_agent_may_not_say_why() -> None:
 
 def test_a_worker_that_went_on_is_parked_no_more() -> None:
     assert suspension_of(parked(SUSPENSION, "running")) is None
+
+
+@pytest.mark.parametrize("method", sorted(RESERVED_METHODS))
+async def test_its_request_is_a_name_for_later_and_is_not_sent(method: str) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        assert (await agent.expect("harn.other"))["params"] == {"sessionId": "s-1"}
+        agent.reply({})
+
+    async with harn_session(script) as session:
+        with pytest.raises(NotSupported, match=f"{method} is a name that Harn keeps for later"):
+            await harn.of(session).request(method)
+        await harn.of(session).request("harn.other")
