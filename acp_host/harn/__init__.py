@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from acp_host.harn.bridge import HarnBridge
     from acp_host.harn.budget import UNCHANGED
+    from acp_host.harn.connections import SessionConnections
     from acp_host.harn.errors import AttachRefused, CheckpointRefused, PlanConflict
     from acp_host.harn.history import Checkpoint, History, RestoredToolCall, Truncation
     from acp_host.harn.host_events import HostAttachment, HostEventReceipt, HostToolResult, Provenance
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "bridge": ("HarnBridge",),
     "budget": ("UNCHANGED",),
+    "connections": ("SessionConnections",),
     "errors": ("AttachRefused", "CheckpointRefused", "PlanConflict"),
     "history": ("Checkpoint", "History", "RestoredToolCall", "Truncation"),
     "host_events": ("HostAttachment", "HostEventReceipt", "HostToolResult", "Provenance"),
@@ -63,6 +65,7 @@ __all__ = [
     "PlanDocuments",
     "Provenance",
     "RestoredToolCall",
+    "SessionConnections",
     "StagedWrites",
     "ToolCallCancellation",
     "Truncation",
