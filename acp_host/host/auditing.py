@@ -14,6 +14,7 @@ from attrs import frozen
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import InvalidParams, MethodNotFound, RequestCancelled, RequestFailed
 from acp_host.host.incoming import OpenRequest
+from acp_host.redaction import redact_text
 from acp_host.services.audit import AuditDecision, AuditRecord, AuditTrail, DecidedBy
 from acp_host.services.command_line import command_line
 from acp_host.services.permission_options import chosen_option
@@ -72,12 +73,20 @@ class Auditor:
         trail: where the records go.
         agent_name: says who the agent is.
         clock: says when.
+        redact: takes secrets out of a text; an agent may put one into a command or a title.
     """
 
-    def __init__(self, trail: AuditTrail, agent_name: Callable[[], str], clock: Clock) -> None:
+    def __init__(
+        self,
+        trail: AuditTrail,
+        agent_name: Callable[[], str],
+        clock: Clock,
+        redact: Callable[[str], str] = redact_text,
+    ) -> None:
         self._trail = trail
         self._agent_name = agent_name
         self._clock = clock
+        self._redact = redact
         self._notes: dict[int, _Note] = {}
 
     def note(
@@ -136,11 +145,11 @@ class Auditor:
                 session_id=session_id,
                 agent=self._agent_name(),
                 action=action,
-                subject=subject,
+                subject=self._redact(subject),
                 decision=decision,
                 decided_by=by,
                 rule=rule,
-                detail=detail,
+                detail=self._redact(detail),
             )
         )
 

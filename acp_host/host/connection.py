@@ -112,7 +112,7 @@ class HostConnection(AgentMethods):
         self._services = services
         self._tasks = TaskOwner()
         self.audit = services.audit
-        self._auditor = Auditor(self.audit, self._agent_name, SystemClock())
+        self._auditor = Auditor(self.audit, self._agent_name, SystemClock(), self.diagnostics.redactor.text)
         self._incoming = IncomingRequests(self._tasks, self.diagnostics.add, self._auditor.answered)
         self._checks = self._change_checks(services.permissions)
         self._scheduler = AsyncioScheduler()

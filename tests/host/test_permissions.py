@@ -28,7 +28,9 @@ from acp_host.services.permission_memory import AnswerToRemember
 from acp_host.services.permission_subject import PermissionSubject
 from acp_host.testing import ScriptedAgent
 from acp_host.wire.elicitation import ElicitationAcceptAction, ElicitationDeclineAction
+from acp_host.wire.mcp import McpServerStdio
 from acp_host.wire.permission import SelectedPermissionOutcome
+from acp_host.wire.terminals import EnvVariable
 from tests.host.scripts import DONE, connected, until
 
 FORM = {"properties": {"token": {"type": "string"}}}
@@ -634,6 +636,22 @@ async def test_every_attempt_is_in_the_trail_and_no_secret(cwd: Path, tmp_path_f
     lines = path.read_text().splitlines()
     assert [json.loads(line)["action"] for line in lines] == [record.action for record in records]
     assert "secret" not in path.read_text() + repr(records)
+
+
+async def test_a_secret_that_the_agent_repeats_is_not_in_the_trail(cwd: Path) -> None:
+    """What was typed into a login, or stands in a header; here it is one of an MCP server's variables."""
+    wishes = [run("echo", "open-sesame"), write(cwd / "open-sesame"), ask(title="Use open-sesame"), run("A_TOKEN=x1 y")]
+    script = Asks(*wishes)
+    async with connected(script, terminals=True, files=True) as host:
+        server = McpServerStdio("s", "/bin/s", (), (EnvVariable("A", "open-sesame"),))
+        session = await host.new_session(cwd, mcp_servers=[server])
+        await session.prompt("go")
+    assert [record.subject for record in host.audit.records] == [
+        "echo [redacted]",
+        str(cwd / "[redacted]"),
+        "Use [redacted]",
+        "A_TOKEN=[redacted] y",
+    ]
 
 
 async def test_forms_are_in_the_trail_without_their_answers(cwd: Path) -> None:
