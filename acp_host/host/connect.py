@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
@@ -38,6 +38,17 @@ __all__ = ["StartTimeouts", "connect"]
 
 _SMALLEST_MAXIMUM = 1_024
 """Smallest ``max_message_size``, in bytes: a host that reads less cannot read the answer to ``initialize``."""
+_WORDS = {None: "None", Callable: "a function", Mapping: "a mapping", bool: "True, False"}
+"""What the kinds of arguments are called in errors, where it is not the name of the class."""
+_HINTS = {
+    "permissions": "PermissionPolicy.load(path) reads a policy from a file, PermissionPolicy.allow_once() is one",
+    "audit": "a file for the records is AuditTrail(file=path)",
+    "elicitation": "an ElicitationQueue() holds the questions for your user interface",
+    "memory": "so many turns are MemoryPolicy(keep_turns=…)",
+    "authenticate": "lambda request: request.methods[0] takes the first way to log in",
+    "launcher": "acp_host.sandbox.sandbox_here(writable=[…]) makes one",
+}
+"""What an argument of a wrong type was probably meant to be."""
 _INSTALLERS = frozenset({"npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "docker", "podman", "nix"})
 
 
@@ -109,7 +120,7 @@ class connect:
             at the next start with the same directory. ``None``: nothing is written.
         on_stderr: called with each line the agent writes to stderr, e.g. to show what an installer does.
         memory: how much of the sessions' transcripts is kept; ``None`` keeps all.
-        quirks: the table of quirks in force; empty to switch them off.
+        quirks: the table of quirks in force; ``None``: :data:`acp_host.QUIRKS`; empty to switch them off.
         max_message_size: longest message that is read, in bytes.
 
     Raises:
@@ -145,7 +156,7 @@ class connect:
         process_records: str | Path | None = None,
         on_stderr: Callable[[str], None] | None = None,
         memory: MemoryPolicy | None = None,
-        quirks: tuple[Quirk, ...] = QUIRKS,
+        quirks: tuple[Quirk, ...] | None = None,
         max_message_size: int = MAX_MESSAGE_SIZE,
     ) -> None:
         _check("cwd", cwd, str, Path, None)
@@ -162,6 +173,8 @@ class connect:
         _check("authenticate", authenticate, Callable, None)
         _check("auth_terminal", auth_terminal, Callable, bool)
         _check("notices", notices, NoticePreferences, bool)
+        _check("unstable", unstable, bool)
+        _check("sidebar", sidebar, bool)
         _check("client_info", client_info, Implementation, None)
         _check("start_timeouts", start_timeouts, StartTimeouts, None)
         _check("cancel_timeouts", cancel_timeouts, CancelTimeouts, None)
@@ -169,7 +182,7 @@ class connect:
         _check("process_records", process_records, str, Path, None)
         _check("on_stderr", on_stderr, Callable, None)
         _check("memory", memory, MemoryPolicy, None)
-        _check("quirks", quirks, tuple)
+        _check("quirks", quirks, tuple, None)
         _check("max_message_size", max_message_size, int)
         if max_message_size < _SMALLEST_MAXIMUM:
             raise InvalidInput(f"max_message_size is at least {_SMALLEST_MAXIMUM} bytes, not {max_message_size}")
@@ -201,12 +214,20 @@ class connect:
             unstable=unstable,
             sidebar=sidebar,
             memory=memory or MemoryPolicy(),
-            quirks=quirks,
+            quirks=QUIRKS if quirks is None else quirks,
             max_message_size=max_message_size,
         )
         self._handlers = dict(handlers or {})
         self._host: HostConnection | None = None
         self._entered = False
+
+    if not TYPE_CHECKING:  # a type checker finds this mistake by itself
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(
+                f"connect(…) has no {name!r}; the connection has what you look for: write"
+                " `async with acp_host.connect(…) as host:`, or `host = await acp_host.connect(…)`"
+            )
 
     def __await__(self) -> Generator[Any, None, HostConnection]:
         return self._open().__await__()
@@ -242,9 +263,15 @@ class connect:
 
 def _check(name: str, value: object, *kinds: Any) -> None:
     """Raise ``InvalidInput`` unless an argument is of one of the kinds that it can be."""
+    if isinstance(value, type):  # a class can be called, but would take no request
+        raise InvalidInput(
+            f"connect({name}=…) takes an object, not the class {value.__name__}: write {value.__name__}(…)"
+        )
     if not any(value is None if kind is None else isinstance(value, kind) for kind in kinds):
-        allowed = " or ".join("None" if kind is None else kind.__name__ for kind in kinds)
-        raise InvalidInput(f"connect({name}=…) takes {allowed}, not {type(value).__name__}")
+        *others, last = (_WORDS.get(kind) or kind.__name__ for kind in kinds)
+        allowed = f"{', '.join(others)} or {last}" if others else last
+        hint = f"; {_HINTS[name]}" if name in _HINTS else ""
+        raise InvalidInput(f"connect({name}=…) takes {allowed}, not {type(value).__name__}{hint}")
 
 
 def _argv(target: Sequence[str] | str) -> list[str]:
@@ -255,8 +282,10 @@ def _argv(target: Sequence[str] | str) -> list[str]:
             target = shlex.split(target)
         except ValueError as error:
             raise InvalidInput(f"the agent's command cannot be split: {error}") from error
+    if callable(getattr(target, "transport", None)):
+        raise InvalidInput("connect(…) takes a command or a Transport; of an agent for tests, pass its transport()")
     if not isinstance(target, Sequence) or not target or not all(isinstance(part, str) for part in target):
-        raise InvalidInput("the agent's command is a non-empty sequence of strings")
+        raise InvalidInput("the agent's command is a non-empty sequence of strings, or one string that is split")
     return list(target)
 
 

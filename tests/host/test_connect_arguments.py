@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
 
 import acp_host
+from acp_host.testing import ReferenceAgent
 
 WRONG: dict[str, Any] = {
     "cwd": 3,
@@ -25,7 +27,9 @@ WRONG: dict[str, Any] = {
     "process_records": 3,
     "on_stderr": 3,
     "memory": 3,
-    "quirks": None,
+    "quirks": 3,
+    "unstable": "yes",
+    "sidebar": "yes",
     "max_message_size": "big",
 }
 
@@ -39,3 +43,28 @@ def test_an_argument_of_a_wrong_type(name: str) -> None:
 def test_a_maximum_that_no_message_fits_into() -> None:
     with pytest.raises(acp_host.InvalidInput, match="at least 1024"):
         acp_host.connect(["agent"], max_message_size=0)
+
+
+@pytest.mark.parametrize("kind", [acp_host.PermissionQueue, acp_host.PermissionPolicy])
+def test_a_class_in_place_of_an_object_is_not_taken_for_a_function(kind: Any) -> None:
+    with pytest.raises(acp_host.InvalidInput, match=rf"not the class {kind.__name__}: write {kind.__name__}"):
+        acp_host.connect(["agent"], permissions=kind)
+
+
+def test_what_was_probably_meant_is_said() -> None:
+    with pytest.raises(acp_host.InvalidInput, match=r"a function or None, not str; PermissionPolicy.load\(path\)"):
+        acp_host.connect(["agent"], permissions="policy.toml")  # type: ignore[arg-type]
+
+
+def test_an_agent_in_place_of_its_transport() -> None:
+    with pytest.raises(acp_host.InvalidInput, match=r"pass its transport\(\)"):
+        acp_host.connect(ReferenceAgent())  # type: ignore[arg-type]
+
+
+def test_a_connection_that_was_not_awaited_says_so() -> None:
+    with pytest.raises(AttributeError, match=r"'new_session'.*host = await acp_host.connect"):
+        _ = acp_host.connect(["agent"]).new_session  # type: ignore[attr-defined]
+
+
+def test_the_signature_is_short_enough_to_be_read() -> None:
+    assert len(str(inspect.signature(acp_host.connect))) < 2_000
