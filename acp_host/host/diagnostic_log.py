@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
+import traceback
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 from attrs import evolve
 
-from acp_host.diagnostics import Diagnostic, excerpt
+from acp_host.diagnostics import Diagnostic, DiagnosticKind, Throttle, excerpt
 from acp_host.redaction import Redactor
+from acp_host.state.observers import check_observer
+from acp_host.wire.text import printable
 
 __all__ = ["DiagnosticLog"]
+
+_FRAMES = 5
+"""How many of the innermost calls are logged of a failure."""
 
 _logger = logging.getLogger("acp_host.diagnostics")
 
@@ -23,7 +30,8 @@ class DiagnosticLog:
 
     Iterate for those at hand, ``async for`` for those to come (after the connection has ended the loop ends), or
     :meth:`connect` a callback.
-    Each is also logged to the logger ``acp_host.diagnostics`` at DEBUG, as ``diagnostic`` of the log record.
+    Each is also logged to the logger ``acp_host.diagnostics``, as ``diagnostic`` of the log record: at DEBUG, but at
+    WARNING and with the place where a handler or observer of the application failed, which nobody looks for elsewhere.
 
     Attributes:
         redactor: takes secrets out of each.
@@ -39,6 +47,7 @@ class DiagnosticLog:
         self._closed = False
         self._observers: list[Callable[[Diagnostic], None]] = []
         self._arrived = asyncio.Event()
+        self._loud = Throttle()
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(tuple(self._kept))
@@ -62,6 +71,7 @@ class DiagnosticLog:
 
     def connect(self, observer: Callable[[Diagnostic], None]) -> Callable[[], None]:
         """Call ``observer`` with each diagnostic from now on; return a function that ends this."""
+        check_observer(observer)
         self._observers.append(observer)
         return lambda: self._observers.remove(observer) if observer in self._observers else None
 
@@ -75,7 +85,7 @@ class DiagnosticLog:
         self._kept.append(diagnostic)
         self._total += 1
         self._arrived.set()
-        _logger.debug("%s: %s", diagnostic.kind, diagnostic.message, extra={"diagnostic": diagnostic})
+        self._write(diagnostic)
         for observer in tuple(self._observers):
             try:
                 observer(diagnostic)
@@ -84,10 +94,23 @@ class DiagnosticLog:
             except BaseException:
                 _logger.exception("an observer of the diagnostics failed")
 
+    def _write(self, diagnostic: Diagnostic) -> None:
+        extra = {"diagnostic": diagnostic}
+        if diagnostic.kind is DiagnosticKind.HANDLER_FAILED and self._loud.admit(diagnostic) is not None:
+            _logger.warning("%s%s", printable(diagnostic.message), _place_of_failure(), extra=extra)
+        else:
+            _logger.debug("%s: %s", diagnostic.kind, diagnostic.message, extra=extra)
+
     def close(self) -> None:
         """Say that none will follow."""
         self._closed = True
         self._arrived.set()
+
+
+def _place_of_failure() -> str:
+    """Return where the exception that is being handled was raised; not its text, which may hold secrets."""
+    error = sys.exception()
+    return "" if error is None else "\n" + "".join(traceback.format_tb(error.__traceback__, -_FRAMES)).rstrip()
 
 
 def _excerpt_of(data: Any) -> str:

@@ -202,6 +202,8 @@ class IncomingRequests:
 
     def serve(self, method: str, handler: RequestHandler) -> None:
         """Answer requests of ``method`` with ``handler``, in place of what answered them before."""
+        if not callable(handler):
+            raise InvalidInput(f"requests of {method} are answered by a function, not {type(handler).__name__}")
         self._handlers[method] = handler
 
     def serves(self, method: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt, throttled
 from acp_host.errors import InvalidInput
 from acp_host.protocol.events import NotificationReceived
+from acp_host.state.observers import check_observer
 
 __all__ = ["IncomingNotifications", "NotificationHandler"]
 
@@ -32,10 +33,11 @@ class IncomingNotifications:
         """Call ``handler`` with notifications of ``method``, in place of what was called before.
 
         Raises:
-            InvalidInput: for ``session/update``.
+            InvalidInput: for ``session/update``, or ``handler`` is no plain function.
         """
         if method == "session/update":
             raise InvalidInput("session/update goes to its session; use Session.on_update")
+        check_observer(handler)
         self._handlers[method] = handler
 
     def take(self, method: str, taker: Callable[[Any], bool]) -> None:

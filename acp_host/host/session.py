@@ -34,6 +34,7 @@ from acp_host.services.terminals import TerminalProcess
 from acp_host.state import events
 from acp_host.state.clock import Clock, Scheduler
 from acp_host.state.memory import MemoryPolicy
+from acp_host.state.observers import check_observer
 from acp_host.state.reminder_entry import ReminderEntry
 from acp_host.state.reminders import RemindersPanel
 from acp_host.state.session_state import SessionState
@@ -370,6 +371,7 @@ class Session(SessionMethods):
 
         It is called before the write and after it; otherwise as :meth:`on_update`.
         """
+        check_observer(observer)
         self._write_observers.append(observer)
         return lambda: self._write_observers.remove(observer) if observer in self._write_observers else None
 

@@ -19,6 +19,7 @@ from acp_host.host.reminders import SessionReminders, ShownReminder
 from acp_host.host.turn_queue import TurnQueue
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
 from acp_host.state import events
+from acp_host.state.observers import check_observer
 from acp_host.state.session_state import SessionState
 from acp_host.translate.harn import HarnReport, translate_harn
 from acp_host.translate.v1 import PLAIN, translate, translate_run
@@ -118,6 +119,7 @@ class SessionUpdates:
 
     def observe(self, observer: Callable[[SessionUpdate], None]) -> Callable[[], None]:
         """Call ``observer`` with every update from now on; return a function that ends this."""
+        check_observer(observer)
         self._observers.append(observer)
         return lambda: self._observers.remove(observer) if observer in self._observers else None
 

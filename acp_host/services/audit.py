@@ -21,6 +21,7 @@ from typing import Any
 from attrs import asdict, field, frozen
 
 from acp_host.diagnostics import excerpt
+from acp_host.state.observers import check_observer
 
 __all__ = ["AuditDecision", "AuditRecord", "AuditTrail", "DecidedBy"]
 
@@ -114,6 +115,7 @@ class AuditTrail:
 
         It is called at once and must not block; what it raises is logged.
         """
+        check_observer(observer)
         self._observers.append(observer)
         return lambda: self._observers.remove(observer) if observer in self._observers else None
 

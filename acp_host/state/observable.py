@@ -10,7 +10,6 @@ reported. Delivery can go to another thread or loop through ``dispatch``; what p
 
 from __future__ import annotations
 
-import inspect
 import logging
 import weakref
 from abc import ABC, abstractmethod
@@ -22,8 +21,8 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from attrs import define, field, frozen
 
-from acp_host.errors import InvalidInput
 from acp_host.state.clock import Scheduler, Waiter
+from acp_host.state.observers import check_observer
 
 __all__ = ["Change", "ChangeKind", "ChangeSet", "ChangeSignal", "Observable", "Subscription"]
 
@@ -313,8 +312,7 @@ class ChangeSignal:
             from psygnal import SignalInstance  # loaded when somebody observes; a script mostly does not
 
             self._signal = SignalInstance((ChangeSet,), check_nargs_on_connect=False)
-        if inspect.iscoroutinefunction(observer):
-            raise InvalidInput("an observer is a plain function; a coroutine can iterate over watch() instead")
+        check_observer(observer, "iterate over watch() in a coroutine")
         if thread is not None:
             dispatch = _queue_of(thread)
         forget = self._ended.append

@@ -9,6 +9,8 @@ from typing import Any
 
 from attrs import field, frozen
 
+from acp_host.state.observers import check_observer
+
 __all__ = ["FileChange", "FileChangeKind", "FileChanges", "FileTarget"]
 
 _logger = logging.getLogger("acp_host.services")
@@ -60,6 +62,7 @@ class FileChanges:
 
     def connect(self, observer: Callable[[FileChange], Any]) -> Callable[[], None]:
         """Call ``observer`` with each change from now on; return a function that ends this."""
+        check_observer(observer)
         self._observers.append(observer)
         return lambda: self._observers.remove(observer) if observer in self._observers else None
 
