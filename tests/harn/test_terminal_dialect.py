@@ -11,7 +11,7 @@ import pytest
 import acp_host
 from acp_host.services.permissions import PermissionPolicy
 from acp_host.testing import ScriptedAgent
-from tests.host.scripts import DONE, in_session
+from tests.host.scripts import DONE, connected, in_session
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the commands are POSIX ones")
 
@@ -107,13 +107,15 @@ async def test_what_runs_is_permitted_like_any_other_command() -> None:
         return "reject_once"
 
     async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session("s-1")
         answer = await agent.call("terminal/create", {"sessionId": "s-1", "command": "rm -rf x", "shell": SH})
         assert answer["error"]["data"]["permission"] == "rejected"
 
-    async with in_session(script, terminals=True, permissions=refuse) as session:
-        pass
+    async with connected(script, terminals=True, permissions=refuse) as host:
+        await host.new_session()
     assert seen == [("terminal/create", "rm -rf x")]
-    assert session.id == "s-1"
+    [record] = host.audit.records
+    assert (record.action, record.subject, record.decision) == ("terminal/create", "rm -rf x", "rejected")
 
 
 async def test_a_policy_judges_the_line() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -203,3 +204,21 @@ def test_on_windows_its_own_shell_reads_a_line_as_it_is(tmp_path: Path, monkeypa
         "cmd": (True, ('echo "a b" & exit 3',)),
         "pwsh": (False, (pwsh.path, "-NoProfile", "-Command", 'echo "a b" & exit 3')),
     }
+
+
+@posix
+@pytest.mark.parametrize("how", [{}, {"login": True}, {"interactive": True}], ids=["plain", "login", "interactive"])
+@pytest.mark.parametrize("found", find_shells() if os.name == "posix" else [], ids=lambda found: found.id)
+def test_each_shell_of_this_machine_runs_a_line(found: Shell, how: dict[str, bool], tmp_path: Path):
+    line = "echo one two && echo three"
+    ran = subprocess.run(
+        found.invocation(line, **how).argv,
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path), "PATH": os.defpath},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        start_new_session=True,  # an interactive one would take the terminal of the tests
+        timeout=30,
+    )
+    assert ran.returncode == 0
+    assert ran.stdout.split(b"\n")[-3:] == [b"one two", b"three", b""]
