@@ -1,5 +1,7 @@
 """``acp-host demo``: a whole conversation with the reference agent, then reminders for four kinds of it, all printed.
 
+With ``--harn`` it is one with a Harn-like agent instead, see :mod:`acp_host.cli.demo_harn`.
+
 In the conversation the agent runs as a process of its own, in a temporary directory with one file that it edits;
 :mod:`acp_host.cli.demo_ladder` has the rest. The demo checks what it shows: it fails if a turn does not end as it
 should, or a reminder takes another way.
@@ -18,6 +20,7 @@ from typing import Any
 from rich.rule import Rule
 
 from acp_host.cli.answers import by_policy
+from acp_host.cli.demo_harn import hold_harn
 from acp_host.cli.demo_ladder import RUNS, climb
 from acp_host.cli.exits import ExitCode
 from acp_host.cli.interrupts import Interrupts
@@ -48,6 +51,7 @@ def add_parser(commands: Any) -> None:
         "of it, and print it all. Needs no network.",
         allow_abbrev=False,
     )
+    parser.add_argument("--harn", action="store_true", help="show an agent with the ways of Harn instead")
     parser.set_defaults(command=demo)
 
 
@@ -59,13 +63,19 @@ async def demo(options: argparse.Namespace, interrupts: Interrupts) -> int:
     """
     printer = Printer(make_console(sys.stdout))
     with tempfile.TemporaryDirectory(prefix="acp-host-demo-") as folder, reports_to(printer):
-        problems = await _Demo(printer, Path(folder, _FILE)).hold()
-        for number, run in enumerate(RUNS, start=1):
-            problems += await climb(printer, Path(folder), run, number)
+        problems = await (hold_harn if options.harn else _hold_all)(printer, Path(folder))
     if problems:
         printer.line("demo failed", plain("; ".join(problems)), style="bold red")
         return ExitCode.AGENT_FAILED
     return ExitCode.COMPLETED
+
+
+async def _hold_all(printer: Printer, folder: Path) -> list[str]:
+    """Hold the conversation, send the reminders, and return what went wrong."""
+    problems = await _Demo(printer, folder / _FILE).hold()
+    for number, run in enumerate(RUNS, start=1):
+        problems += await climb(printer, folder, run, number)
+    return problems
 
 
 class _Demo:

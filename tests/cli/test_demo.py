@@ -110,3 +110,32 @@ def test_demo_whose_agent_cannot_be_started(command: Command, monkeypatch: pytes
     ran = command("demo")
     assert ran.code == 1
     assert ran.err.startswith("acp-host: cannot start `no-such-python ")
+
+
+def test_demo_shows_an_agent_with_the_ways_of_harn() -> None:
+    ended = subprocess.run([*PROGRAM, "demo", "--harn"], capture_output=True, text=True, timeout=PATIENCE)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "\x1b" not in ended.stdout
+    for line in (
+        "worker      tests  running: Run the tests",
+        "composed    run-1  finished; asked for read_only, reaches workspace_write, 2 calls",
+        "injected    inj-1  pending: Look at the tests, too.",
+        "tool        open_file notes.md",
+        "answer      Allow (allow_once), by the demo",
+        "injected    inj-1  delivered: Look at the tests, too.",
+        "result      completed, stop reason end_turn (natural)",
+        "question    question  answered: Which branch shall I push to?",
+        "clients     attached: demo (controller)",
+        "clients     detached: nobody",
+    ):
+        assert f"\n{line}\n" in ended.stdout, line
+
+
+def test_demo_of_harn_checks_what_it_shows(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def open_file(self: object, path: str) -> None:
+        """Do nothing."""
+
+    monkeypatch.setattr("acp_host.cli.demo_harn._HarnDemo.open_file", open_file)
+    ran = command("demo", "--harn")
+    assert ran.code == 1
+    assert "demo failed Harn: no file was opened by the host's tool" in ran.out

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from acp_host.testing.harn._tool_call import HarnToolCall
+from acp_host.wire.harn.members import harn_meta
 from acp_host.wire.permission import SelectedPermissionOutcome
 
 __all__ = ["approval", "is_allowed"]
@@ -14,6 +15,16 @@ _OPTIONS = [
     {"optionId": "allow", "name": "Allow", "kind": "allow_once"},
     {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
 ]
+_RECORD = {"schema", "outcome", "decider", "policy_evaluations", "grant_scope"}
+_DECIDERS = (
+    "person",
+    "remembered_rule",
+    "user_policy",
+    "managed_policy",
+    "runtime_policy",
+    "host_unavailable",
+    "auto_reviewer",
+)
 
 
 def approval(call: HarnToolCall, session_id: str, diffs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -52,6 +63,23 @@ def approval(call: HarnToolCall, session_id: str, diffs: Sequence[Mapping[str, A
 
 
 def is_allowed(answer: Any) -> bool:
-    """Tell whether a host's answer is a yes; everything but that option fails closed."""
+    """Tell whether a host's answer is a yes; everything but that option fails closed, and so does a record of the
+    decision that does not go with it.
+    """
     outcome = getattr(answer, "outcome", None)
-    return isinstance(outcome, SelectedPermissionOutcome) and outcome.option_id == "allow"
+    allowed = isinstance(outcome, SelectedPermissionOutcome) and outcome.option_id == "allow"
+    told = harn_meta(getattr(answer, "meta", None)).get("permissionDecision")
+    return allowed and (told is None or _is_approval(told))
+
+
+def _is_approval(record: Any) -> bool:
+    """Tell whether a record of a decision is one of an approval, with all that belongs to it and nothing else."""
+    if not isinstance(record, Mapping) or record.keys() != _RECORD:
+        return False
+    return (
+        record["schema"] == "harn.tool_permission_decision.v1"
+        and record["outcome"] == "approved"
+        and record["decider"] in _DECIDERS
+        and record["grant_scope"] in ("once", "session")
+        and isinstance(record["policy_evaluations"], list | tuple)
+    )
