@@ -10,6 +10,7 @@ Specification: the unstable schema, ``mcp/message``.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import itertools
 import traceback
@@ -116,17 +117,30 @@ def _is_of_package(server: Any) -> bool:
 
 
 class _FunctionConversation:
-    ended = False
-
     def __init__(self, function: McpFunction) -> None:
+        self.ended = False
         self._function = function
+        self._calls: set[asyncio.Future[Any]] = set()
 
     async def request(self, request_id: str, method: str, params: Mapping[str, Any] | None, notify: Notify) -> Any:
         result = self._function(method, params)
-        return await result if inspect.isawaitable(result) else result
+        if not inspect.isawaitable(result):
+            return result
+        call = asyncio.ensure_future(result)
+        self._calls.add(call)
+        try:
+            return await call
+        except asyncio.CancelledError:
+            if self.ended and call.cancelled():
+                raise RequestFailed("the server has ended", code=_UNAVAILABLE) from None
+            raise
+        finally:
+            self._calls.discard(call)
 
     def close(self) -> None:
-        pass
+        self.ended = True
+        for call in self._calls:
+            call.cancel()
 
 
 @define(eq=False)

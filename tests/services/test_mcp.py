@@ -291,6 +291,28 @@ class TestOfAFunction:
             answer = await asking.ask(asking.hub.lend(HostMcpServer(function)), "ping")
             assert answer.error == McpError(-32001, "not today", {"until": "Monday"})
 
+    async def test_the_end_of_its_session_ends_what_is_open(self) -> None:
+        begun, cancelled = asyncio.Event(), asyncio.Event()
+
+        async def function(method: str, params: Any) -> None:
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                cancelled.set()
+                raise
+
+        async with agent() as asking:
+            lent = asking.hub.lend(HostMcpServer(function))
+            with asking.hub.lent([lent]) as belong_to:
+                belong_to("s-1")
+            asked = asyncio.create_task(asking.ask(lent, "wait"))
+            await begun.wait()
+            asking.hub.session_closed("s-1")
+            with refused(-33001, "the MCP server was taken back with its session"):
+                await asyncio.wait_for(asked, 5)
+            assert cancelled.is_set()
+
     async def test_a_fault_is_reported_here_and_not_told(self) -> None:
         def function(method: str, params: Any) -> None:
             raise ValueError("/home/user/secret")
