@@ -37,7 +37,7 @@ def run_command(argv: Sequence[str]) -> int:
     try:
         return asyncio.run(_run(options, interrupts))
     except AcpError as error:
-        _complain(error)
+        _complain(error, options.name)
         return code_of_error(error)
     except (asyncio.CancelledError, KeyboardInterrupt):
         return code_of_signal(interrupts.received or signal.SIGINT)
@@ -68,13 +68,13 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"acp-host {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="name", metavar="COMMAND", required=True)
     for module in (demo, run, inspect):
         module.add_parser(commands)
     return parser.parse_args(argv)
 
 
-def _complain(error: AcpError) -> None:
+def _complain(error: AcpError, command: str) -> None:
     """Say on stderr what went wrong."""
     lines = [str(error).rstrip()]
     if isinstance(error, RequestFailed):
@@ -82,7 +82,8 @@ def _complain(error: AcpError) -> None:
         lines = [f"the agent answered {error.method or 'a request'} with an error {said}"]
         lines += _details(error.data)
     if isinstance(error, InvalidInput):
-        lines.append("Try acp-host --help.")
+        lines.append(f"Try acp-host {command} --help.")
+    lines += getattr(error, "__notes__", [])
     text = "\n".join(lines)
     print(f"acp-host: {printable(text)}", file=sys.stderr)
 

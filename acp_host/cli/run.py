@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from acp_host.cli.answers import TerminalAsker, TerminalLines, by_policy
@@ -17,7 +18,7 @@ from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.cli.render import TurnView
 from acp_host.cli.reports import reports_to
 from acp_host.cli.services import ShownFiles, ShownTerminals
-from acp_host.errors import AuthRequired, InvalidInput
+from acp_host.errors import AuthRequired, InvalidInput, StartFailed
 from acp_host.host.connect import connect
 from acp_host.host.outcome import TurnResult
 from acp_host.host.session import Session
@@ -43,6 +44,8 @@ _EXAMPLE = """\
 example:
   acp-host run --cwd project --read-files --permissions ask some-agent --acp -- "Explain the failing test"
 """
+
+_OFTEN_MISPLACED = ("--permissions", "--forms", "--read-files", "--write-files", "--terminals", "--agent-arg", "--cwd")
 
 
 def add_parser(commands: Any) -> None:
@@ -105,7 +108,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         on_stderr=(lambda line: printer.line("stderr", plain(line, "dim"))) if options.verbose else None,
     )
     with reports_to(printer):
-        async with connection as host:
+        async with _noting_misplaced(options.agent), connection as host:
             try:
                 session = await host.new_session(options.cwd)
                 _show_asides(session, view)
@@ -118,6 +121,18 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
                 terminals.tell_all()
             view.show_result(result)
     return code_of_result(result)
+
+
+@asynccontextmanager
+async def _noting_misplaced(arguments: list[str]) -> AsyncIterator[None]:
+    """Add to the error of an agent that does not start that it was given options of this command."""
+    try:
+        yield
+    except StartFailed as error:
+        found = [option for option in _split(arguments)[0] if option in _OFTEN_MISPLACED]
+        if found:
+            error.add_note(f"The agent was given {', '.join(found)}: options of acp-host stand before its command.")
+        raise
 
 
 def _show_asides(session: Session, view: TurnView) -> None:
@@ -177,13 +192,14 @@ def _permissions(choice: str, view: TurnView, lines: TerminalLines) -> Permissio
     Raises:
         InvalidInput: the choice is no word and no file with a policy.
     """
+    word = choice.replace("_", "-")  # as policies spell it
     if choice == "ask":
         return Permissions(ask=TerminalAsker(view, lines), direct=False)
-    if choice in ("allow-once", "reject"):
-        policy = PermissionPolicy.allow_once() if choice == "allow-once" else PermissionPolicy.reject()
-        return Permissions(ask=by_policy(policy, view, f"--permissions {choice}"), direct=False)
+    if word in ("allow-once", "reject"):
+        policy = PermissionPolicy.allow_once() if word == "allow-once" else PermissionPolicy.reject()
+        return Permissions(ask=by_policy(policy, view, f"--permissions {word}"), direct=False)
     try:
-        policy = PermissionPolicy.read_only() if choice == "read-only" else PermissionPolicy.load(choice)
+        policy = PermissionPolicy.read_only() if word == "read-only" else PermissionPolicy.load(choice)
     except OSError as error:
         words = "reject, allow-once, ask, read-only"
         raise InvalidInput(

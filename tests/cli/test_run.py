@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acp_host.testing import ScriptedAgent
+from acp_host.testing import ReferenceAgent, ScriptedAgent
 from tests.cli import agents
 from tests.cli.conftest import PATIENCE, PROGRAM, Command
 
@@ -127,13 +127,15 @@ def test_arguments_for_the_agent(command: Command) -> None:
     assert (ran.code, ran.out) == (0, "['--acp', '--cwd', 'x', '--', 'last']\n")
 
 
-@pytest.mark.parametrize("choice, answer", [("reject", "no"), ("allow-once", "yes"), (None, "no")])
+@pytest.mark.parametrize(
+    "choice, answer", [("reject", "no"), ("allow-once", "yes"), ("allow_once", "yes"), (None, "no")]
+)
 def test_permissions_by_policy(command: Command, choice: str | None, answer: str) -> None:
     ran = command("run", *([] if choice is None else ["--permissions", choice]), *agent(agents.asks), "--", "x")
     assert (ran.code, ran.out) == (0, f"answer: {answer}\n")
     assert "permission? delete: Remove the disk" in ran.err
     assert '{"command": "rm -rf /"}' in ran.err
-    assert f"by --permissions {choice or 'reject'}" in ran.err
+    assert f"by --permissions {(choice or 'reject').replace('_', '-')}" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -233,3 +235,13 @@ def test_a_reader_that_goes_away_ends_the_command() -> None:
         complaint = running.stderr.read()
         assert running.wait(PATIENCE) == 141
     assert complaint == ""
+
+
+def test_options_behind_the_agent_are_named_when_it_does_not_start(command: Command) -> None:
+    ran = command("run", *ReferenceAgent.command("--read-files"), "--", "x")
+    assert ran.code == 1
+    assert ran.err.endswith("The agent was given --read-files: options of acp-host stand before its command.\n")
+
+
+def test_a_wrong_command_line_names_the_help_that_has_the_options(command: Command) -> None:
+    assert command("run", "--cwd", "/no/such", "agent", "--", "x").err.endswith("Try acp-host run --help.\n")
