@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from acp_host.harn.budget import UNCHANGED, Unchanged, budget_params
 from acp_host.harn.calls import Calls
@@ -20,18 +19,17 @@ from acp_host.wire._model import NO_EXTRA
 
 __all__ = ["HarnSession", "of"]
 
-_known: WeakKeyDictionary[Session, HarnSession] = WeakKeyDictionary()
-
 
 def of(session: Session) -> HarnSession:
     """Return what can be done with a session of a Harn agent; the same object each time.
 
     It can be had of any agent's session: the methods raise ``NotSupported`` then, and send nothing.
     """
-    harn = _known.get(session)
-    if harn is None:
-        harn = _known[session] = HarnSession(Calls(session))
-    return harn
+    return session.once(_make)
+
+
+def _make(session: Session) -> HarnSession:
+    return HarnSession(Calls(session))
 
 
 class HarnSession:

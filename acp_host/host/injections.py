@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from attrs import field, frozen
+from attrs import frozen
 
 from acp_host.errors import AcpError, InvalidInput, MalformedResponse, NotSupported, OutcomeUnknown, RequestFailed
 from acp_host.host.driver import Driver
@@ -32,6 +32,7 @@ from acp_host.host.prompt_content import PromptPart, content_blocks
 from acp_host.host.turn import Turn
 from acp_host.state.events import SessionEvent
 from acp_host.state.injections import (
+    MAX_INJECTIONS,
     Injection,
     InjectionAccepted,
     InjectionEnded,
@@ -50,6 +51,8 @@ __all__ = ["InjectActor", "InjectMode", "InjectReceipt", "InjectionResult", "Ses
 
 _INJECT, _REVOKE, _REPLACE = "session/inject", "session/revoke_inject", "session/replace_inject"
 _MODES = "session.inject.modes"
+_MAX_LISTED = MAX_INJECTIONS // 2
+"""How many messages are taken from an agent's list: those that were sent here are to keep their place in the state."""
 
 
 class InjectMode(StrEnum):
@@ -113,7 +116,7 @@ class InjectReceipt:
     id: str | None = None
     message_id: str | None = None
     turn: Turn | None = None
-    adjustments: tuple[str, ...] = field(default=())
+    adjustments: tuple[str, ...] = ()
 
 
 class SessionInjections:
@@ -239,7 +242,7 @@ class SessionInjections:
 
     def _listed(self, asked: frozenset[str], pending: PendingInjections) -> None:
         known = {entry.message_id: entry for entry in self._known().values() if entry.message_id is not None}
-        for row in pending.messages:
+        for row in pending.messages[:_MAX_LISTED]:
             entry = known.get(row.message_id)
             if entry is None:
                 number = f"inj-{next(self._numbers)}"

@@ -177,6 +177,7 @@ class Session(SessionMethods):
         """Takes a notification of Harn that belongs to this session."""
         self._numbers = itertools.count(1)
         self._set_numbers = itertools.count(1)
+        self._made: dict[Callable[..., Any], Any] = {}
         self._close_session = context.close_session
         self._tell_gone = context.gone
         self._closed = ""

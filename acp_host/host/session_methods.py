@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidInput, MalformedResponse
@@ -46,6 +46,7 @@ class SessionMethods:
     state: SessionState
     _driver: Driver
     _set_numbers: Iterator[int]
+    _made: dict[Callable[..., Any], Any]
     _logged_in: Callable[..., Awaitable[Any]]
     _report: Callable[[Diagnostic], None]
     _close_session: Callable[..., Awaitable[CloseSessionResponse]]
@@ -157,6 +158,16 @@ class SessionMethods:
         except AcpError as error:
             failed(error)  # it may not have been sent at all
             raise
+
+    def once(self, make: Callable[[Self], _T]) -> _T:
+        """Return what ``make`` makes of this session; it is made once, and lives as long as the session.
+
+        For what is built on sessions and holds something of its own for each.
+        """
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: _T = self._made[make]
+        return made
 
     @property
     def agreement(self) -> Agreement:

@@ -77,7 +77,7 @@ class Injection:
         message_id: the agent's id of it; ``None`` until the agent has taken it.
         wish: what was asked of the agent about it and has no answer yet.
         problem: why it was refused, or is uncertain.
-        position: where it is in the transcript; ``None`` as long as it is not there.
+        position: where it is in the transcript; ``None`` if it is not there.
         own: it was sent by this session object, and not by another client or before.
     """
 
@@ -161,7 +161,7 @@ class Injections:
 
     def __init__(self, note: Note) -> None:
         self._entries: Keyed[Injection] = Keyed(_SECTION, note, MAX_INJECTIONS, lambda entry: not entry.is_open)
-        self._told: dict[str, int] = {}
+        self._told: dict[str, int | None] = {}
         """Where messages are in the transcript, by the agent's id: the newest that were told of."""
 
     def reducers(self) -> Mapping[type, Callable[[Any], None]]:
@@ -182,8 +182,11 @@ class Injections:
         """Return the message that the agent calls so, or ``None``."""
         return next((entry for entry in self.freeze().values() if entry.message_id == message_id), None)
 
-    def told(self, message_id: str, position: int) -> None:
-        """Take the agent's word that the model has been given a message, which is in the transcript now."""
+    def told(self, message_id: str, position: int | None) -> None:
+        """Take the agent's word that the model has been given a message, which is in the transcript now.
+
+        ``None``: it is not there, since nobody knows what it says.
+        """
         self._told.pop(message_id, None)
         self._told[message_id] = position
         if len(self._told) > MAX_INJECTIONS:
@@ -200,11 +203,11 @@ class Injections:
 
     def _accepted(self, event: InjectionAccepted) -> None:
         self._change(event.id, status=InjectionStatus.PENDING, message_id=event.message_id, problem=None)
-        entry, position = self._entries.get(event.id), self._told.get(event.message_id)
-        if entry is not None and position is not None:
-            self._deliver(entry, position)
+        entry = self._entries.get(event.id)
+        if entry is not None and event.message_id in self._told:
+            self._deliver(entry, self._told[event.message_id])
 
-    def _deliver(self, entry: Injection, position: int) -> None:
+    def _deliver(self, entry: Injection, position: int | None) -> None:
         self._change(entry.id, status=InjectionStatus.DELIVERED, position=position, problem=None)
 
     def _ended(self, event: InjectionEnded) -> None:

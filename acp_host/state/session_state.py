@@ -334,7 +334,7 @@ class SessionState(Observable[SessionSnapshot]):
     def _user_message_told(self, event: UserMessageTold) -> None:
         known = self._injections.called(event.message_id) if event.message_id is not None else None
         content = event.content or (() if known is None else known.content)
-        position = self._conversation.user_message(event.message_id, content)
+        position = self._conversation.user_message(event.message_id, content) if content else None
         if event.message_id is not None:
             self._injections.told(event.message_id, position)
 

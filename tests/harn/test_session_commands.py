@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -463,6 +465,10 @@ async def test_the_same_object_for_a_session_each_time() -> None:
     async with harn_session(answering()) as session:
         assert harn.of(session) is harn.of(session)
         assert isinstance(session, Session)
+        kept = weakref.ref(harn.of(session))
+    del session
+    gc.collect()
+    assert kept() is None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = harn.nothing
     assert set(dir(harn)) == set(harn.__all__)

@@ -419,6 +419,28 @@ async def test_the_agents_list_settles_what_waits() -> None:
         await turn
 
 
+async def test_a_long_list_of_others_leaves_room_for_what_was_said_here() -> None:
+    rows = [{"kind": "user", "messageId": f"x-{number}", "content": "x"} for number in range(1_000)]
+
+    async def script(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        await agent.expect("session/inject")
+        agent.reply({"messageId": "m-1"})
+        for _ in range(3):
+            await agent.expect("session/pending_injections")
+            agent.reply({"injections": [*rows, {"kind": "user", "messageId": "m-1"}]})
+        agent.reply(DONE, to=prompt)
+
+    async with in_session(script, HARN) as session:
+        turn = await running(session)
+        await session.inject("x")
+        for _ in range(3):
+            await session.pending_injections()
+        assert chip(session).status == "pending"
+        assert len(session.state.injections) == 101
+        await turn
+
+
 async def test_the_end_of_the_connection_leaves_what_waits_uncertain() -> None:
     async def script(agent: ScriptedAgent) -> None:
         await agent.expect("session/prompt")

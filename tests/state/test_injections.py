@@ -77,6 +77,12 @@ def test_a_delivery_without_its_words_has_those_that_were_sent() -> None:
     assert said(folded(MADE, TAKEN, UserMessageTold("m-1", ())))[1] == ("user", "also run the tests")
 
 
+def test_a_delivery_of_which_nobody_knows_the_words() -> None:
+    desk = folded(MADE, UserMessageTold("m-1", ()), TAKEN)
+    assert (only(desk).status, only(desk).position) == ("delivered", None)
+    assert said(desk) == [("user", "go")]
+
+
 def test_it_ends_what_the_agent_is_saying() -> None:
     chunk = events.MessageChunk(Speaker.ASSISTANT, TextContent("a"))
     assert said(folded(chunk, TOLD, chunk))[1:] == [("assistant", "a"), ("user", TEXT[0].text), ("assistant", "a")]
