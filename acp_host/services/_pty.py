@@ -43,15 +43,19 @@ class Pty:
         name: the path of the slave.
     """
 
+    slave: int
+    name: str
+
     def __init__(self, size: TerminalSize) -> None:
-        if sys.platform == "win32":  # for type checkers, here and below
-            raise NotImplementedError
-        self._master, self.slave = os.openpty()
-        self.name = os.ttyname(self.slave)
         self._slave_open = True
         self._open = True
         self._writing = asyncio.Lock()
         self._writable: asyncio.Future[None] | None = None
+        self._master: int
+        if sys.platform == "win32":  # for type checkers, here and below
+            raise NotImplementedError
+        self._master, self.slave = os.openpty()
+        self.name = os.ttyname(self.slave)
         os.set_blocking(self._master, False)
         self.resize(size)
 
