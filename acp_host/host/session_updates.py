@@ -274,6 +274,8 @@ class SessionUpdates:
             self._report(Diagnostic(DiagnosticKind.MALFORMED, text, session_id=self._session_id, data=told))
         for event in report.events:
             self._apply(event, place)
+        if report.ends_session:
+            self._turns.drop_questions()
 
     def _tell_observers(self, update: SessionUpdate) -> None:
         for observer in tuple(self._observers):

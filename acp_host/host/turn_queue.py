@@ -328,6 +328,11 @@ class TurnQueue:
         self._after_cancel(self._session_id)  # an agent that waits for a command may look for a cancel only after it
         self._start_timer(self._timeouts.grace, self._withdraw_prompt)
 
+    def drop_questions(self) -> None:
+        """Answer what the agent asks in the session as cancelled: it does not wait for that any more."""
+        self._incoming.cancel_questions(self._session_id, self.prompt_id)
+        self._driver.flush()
+
     def _drop_followers(self, turn: Turn) -> None:
         for waiting in self.waiting:
             if waiting.prompt.follows == turn.number:

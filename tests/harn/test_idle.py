@@ -59,4 +59,5 @@ def test_so_does_what_it_tells_of_its_loop(kind: str, waits: bool) -> None:
 
 def test_a_replay_changes_nothing_of_it() -> None:
     desk = idle().apply(events.ReplayStarted()).hear("log", message="m")
-    assert desk.harn.idle is not None
+    desk.hear("agent/idle", iteration=9, replayed=True)
+    assert desk.harn.idle == Idle(iteration=3, backoff_ms=1000)

@@ -29,12 +29,14 @@ class HarnReport:
         is_update: the update says this and nothing else; its event, if it was one, is not to be folded. Not so of what
             could not be used and does not name Harn: it may be another agent's, of a kind with the same name.
         replayed: the update says of itself that it is part of a replay.
+        ends_session: the agent has just ended the session: it waits for no answer any more.
     """
 
     events: tuple[SessionEvent, ...] = ()
     problems: tuple[str, ...] = ()
     is_update: bool = True
     replayed: bool = False
+    ends_session: bool = False
 
 
 def translate_harn(update: SessionUpdate) -> HarnReport | None:

@@ -9,7 +9,9 @@ __all__ = ["agent_idle"]
 
 
 def agent_idle(payload: Payload) -> tuple[IdleReported, ...]:
-    """Read ``agent/idle``; that it came says enough."""
+    """Read ``agent/idle``; that it came says enough. As history it says nothing of what the agent does now."""
+    if payload.replayed:
+        return ()
     idle = Idle(
         iteration=payload.integer("iteration", 0), backoff_ms=payload.number("backoff_ms"), extra=payload.rest()
     )

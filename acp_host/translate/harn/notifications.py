@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from acp_host.state.events import SessionEvent
+from acp_host.state.harn.agent_events import AgentSessionEnded
 from acp_host.translate.harn import HarnReport, agent_events, human_requests, idle, logs, progress
 from acp_host.translate.harn.payload import Payload, Unusable
 
@@ -43,4 +44,5 @@ def translate_notification(method: str, params: Mapping[str, Any]) -> HarnReport
         events = reader(payload)
     except Unusable as problem:
         return HarnReport((), (*payload.problems, str(problem)), replayed=replayed)
-    return HarnReport(events, tuple(payload.problems), replayed=replayed)
+    ends = not replayed and any(isinstance(event, AgentSessionEnded) for event in events)
+    return HarnReport(events, tuple(payload.problems), replayed=replayed, ends_session=ends)
