@@ -39,6 +39,7 @@ from acp_host.errors import (
 from acp_host.wire.harn.external_agents import (
     DISPATCH,
     HANDOFF_SCHEMA,
+    OFFER_SCHEMA,
     PLAN,
     Budget,
     Checkpoint,
@@ -109,7 +110,7 @@ class DelegationOutcome:
             "idempotency_key": self.idempotency_key,
             "checkpoint": _checkpoint_to_wire(self.checkpoint),
         }
-        return told if self.report is None else {**told, **_report_to_wire(self.report)}
+        return told if self.report is None else {**told, **_report_to_wire(self.report, self.checkpoint)}
 
 
 class ExternalAgent:
@@ -177,7 +178,12 @@ class ExternalAgent:
         caps = budget.to_wire()
         if not any(cap > 0 for cap in caps.values()) or any(cap < 0 for cap in caps.values()):
             raise InvalidInput("a budget needs at least one cap above 0, and none below")
-        asked = {"task": task, "budget": caps, "expected_scope": expected_scope}
+        asked = {
+            "schema": OFFER_SCHEMA,
+            "task": task,
+            "budget": budget.caps_to_wire(),
+            "expected_scope": expected_scope,
+        }
         asked |= {"context": dict(context or {}), "metadata": dict(metadata or {})}
         key = str(uuid.uuid4()) if idempotency_key is None else idempotency_key
         if not key.strip():
@@ -282,7 +288,7 @@ class Delegation:
     def _handed_back(self, approved: Checkpoint, told: Any) -> DelegationOutcome:
         report = read_work(told)
         if report is None:
-            raise ExternalAgentError("what it handed back has no handoff to look through", kind="protocol", data=told)
+            raise ExternalAgentError("it handed back nothing to look through", kind="protocol", data=told)
         exceeded = self._budget.exceeded_by(report.budget_used)
         status = DelegationStatus.COMPLETED
         if exceeded or report.status == DelegationStatus.BUDGET_EXCEEDED:
@@ -347,17 +353,31 @@ def _fingerprint(asked: Mapping[str, Any]) -> str:
 
 def _checkpoint_to_wire(checkpoint: Checkpoint) -> dict[str, Any]:
     told = {name: value for name, value in checkpoint.raw.items() if name != "approved"}
-    own = {"checkpoint_id": checkpoint.checkpoint_id, "plan": checkpoint.plan}
-    return {**told, **own, "expected_scope": checkpoint.expected_scope, "metadata": dict(checkpoint.metadata)}
+    own = {
+        "schema": OFFER_SCHEMA,
+        "source": "local_fallback" if checkpoint.is_local else "remote",
+        "checkpoint_id": checkpoint.checkpoint_id,
+        "plan": checkpoint.plan,
+        "expected_scope": checkpoint.expected_scope,
+        "metadata": dict(checkpoint.metadata),
+    }
+    return {**told, **own}
 
 
-def _report_to_wire(report: WorkReport) -> dict[str, Any]:
-    artifacts: list[Mapping[str, Any]] = [{"kind": "handoff", "handoff": report.handoff}, *report.artifacts]
+def _report_to_wire(report: WorkReport, checkpoint: Checkpoint) -> dict[str, Any]:
+    """Return a report with a handoff in any case: of an agent that says nothing of its work, what it was to do."""
+    handoff = report.handoff or {
+        "kind": "external_agent_delegation",
+        "source_persona": "external_agent",
+        "reason": "the agent has handed its work back and said nothing of it",
+        "files_or_entities_touched": checkpoint.expected_scope or [],
+    }
+    artifacts: list[Mapping[str, Any]] = [{"kind": "handoff", "handoff": handoff}, *report.artifacts]
     if report.patch is not None:
         artifacts.append({"kind": "diff", "mimeType": "text/x-diff", "text": report.patch})
     used = report.budget_used.to_wire()
     return {
-        "handoff": report.handoff,
+        "handoff": handoff,
         "artifacts": artifacts,
         "receipts": list(report.receipts),
         "budget_used": used,

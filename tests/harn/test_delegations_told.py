@@ -123,7 +123,9 @@ def test_a_diff_may_be_an_artifact() -> None:
         envelope(status="completed", artifacts=[{"kind": "x"}, {"kind": "diff", "text": "--- b"}])
     )
     assert told is not None
-    assert (told.diff, told.report) == ("--- b", None)
+    assert told.diff == "--- b"
+    assert told.report is not None
+    assert (len(told.report.artifacts), told.report.handoff) == (2, {})
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,8 @@ async def test_the_plan_comes_first_and_the_key_stays() -> None:
     (_, asked), (_, sent) = peer.calls
     assert sent["checkpoint"]["approved"] is True
     assert sent["checkpoint"]["checkpoint_id"] == "cp-1"
-    assert sent["budget"] == {"usd": 2.0}
+    assert sent["budget"] == {"max_usd": 2.0}
+    assert sent["schema"] == "harn.external_agent.v1"
     assert sent["idempotency_key"] == asked["idempotency_key"] == work.idempotency_key
     assert (sent["task"], sent["expected_scope"], sent["context"]) == ("Port the tests", ["tests/"], {"repo": "x"})
 
@@ -194,7 +195,7 @@ async def test_operations_that_are_listed_are_all_there_are() -> None:
 
 
 async def test_without_a_plan_of_the_peer_only_a_local_one_goes() -> None:
-    for offer in ({**OFFER, "pre_dispatch_checkpoint": False}, {**OFFER, "operations": [DISPATCH]}):
+    for offer in ({**OFFER, "pre_dispatch_checkpoint": False, "operations": []}, {**OFFER, "operations": [DISPATCH]}):
         peer = FakePeer(offer=offer)
         work = work_for(peer)
         with pytest.raises(ExternalAgentError) as refusal:
@@ -220,6 +221,8 @@ def test_the_promise_has_three_places(card: Any) -> None:
     assert offer.missing == ()
     assert offer.plans
     assert offer_of({"capabilities": {"externalAgent": {**OFFER, "schema": "harn.external_agent.v2"}}}) is None
+    without_schema = {name: told for name, told in OFFER.items() if name != "schema"}
+    assert offer_of({"capabilities": {"externalAgent": without_schema}}) is not None
 
 
 @pytest.mark.parametrize("card", [None, [], {"capabilities": []}, {"capabilities": {"externalAgent": "yes"}}])
@@ -269,7 +272,27 @@ async def test_a_checkpoint_needs_an_id_and_a_plan(told: Any) -> None:
     assert (failure.value.kind, failure.value.data) == ("protocol", told)
 
 
-async def test_work_without_a_handoff_cannot_be_looked_through() -> None:
+async def test_work_that_says_nothing_of_itself_has_a_handoff_all_the_same() -> None:
+    work = work_for(FakePeer(work={"status": "completed", "diff": "--- a", "usage": {"cost_usd": 3}}))
+    done = await work.dispatch((await work.plan()).checkpoint)
+    assert (done.status, done.exceeded) == ("budget_exceeded", ("usd",))
+    told = done.to_wire()
+    assert told["handoff"]["files_or_entities_touched"] == ["tests/"]
+    assert [artifact["kind"] for artifact in told["artifacts"]] == ["handoff", "diff"]
+
+
+def test_a_limit_in_seconds_is_a_whole_number() -> None:
+    assert Budget(seconds=90.5, tool_calls=3).caps_to_wire() == {"max_seconds": 90, "max_tool_calls": 3}
+    assert Budget(seconds=0.5).caps_to_wire() == {"max_seconds": 1}
+
+
+def test_a_checkpoint_may_stand_in_an_object_and_have_other_names() -> None:
+    found = read_checkpoint({"checkpoint": {"id": "cp-1", "summary": "Port them"}})
+    assert found is not None
+    assert (found.checkpoint_id, found.plan) == ("cp-1", "Port them")
+
+
+async def test_work_without_anything_cannot_be_looked_through() -> None:
     work = work_for(FakePeer(work={"artifacts": []}))
     plan = (await work.plan()).checkpoint
     with pytest.raises(ExternalAgentError) as failure:

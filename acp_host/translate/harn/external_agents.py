@@ -19,6 +19,7 @@ from acp_host.wire.harn.external_agents import (
     HANDOFF_SCHEMA,
     OFFER_SCHEMA,
     Budget,
+    read_budget,
     read_checkpoint,
     read_work,
 )
@@ -121,21 +122,7 @@ def _envelope(members: Members) -> ExternalDelegation:
 
 
 def _budget(members: Members) -> Budget | None:
-    """Return amounts; a limit is written as ``max_usd``, what was used as ``usd``, in older versions otherwise."""
-    if not members:
-        return None
-    tokens, calls = _amount(members, "tokens", "token_count"), _amount(members, "tool_calls")
-    return Budget(
-        usd=_amount(members, "usd", "cost_usd", "dollars"),
-        tokens=None if tokens is None else int(tokens),
-        seconds=_amount(members, "seconds", "duration_seconds"),
-        tool_calls=None if calls is None else int(calls),
-    )
-
-
-def _amount(members: Members, name: str, *others: str) -> float | None:
-    names = (name, f"max_{name}", *others)
-    return next((found for each in names if (found := members.number(each)) is not None), None)
+    return read_budget(members) if members else None
 
 
 def _diff(members: Members) -> str | None:

@@ -6,6 +6,7 @@ here sends anything, see :mod:`acp_host.harn.external_agents`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ __all__ = [
     "ExternalAgentOffer",
     "WorkReport",
     "offer_of",
+    "read_budget",
     "read_checkpoint",
     "read_work",
 ]
@@ -69,16 +71,19 @@ class ExternalAgentOffer:
     @property
     def plans(self) -> bool:
         """Whether it can be asked for a plan."""
-        return self.pre_dispatch_checkpoint and (not self.operations or PLAN in self.operations)
+        return PLAN in self.operations if self.operations else self.pre_dispatch_checkpoint
 
 
 def offer_of(card: Any) -> ExternalAgentOffer | None:
-    """Return what an Agent Card promises, at the first of its three places; ``None`` where it is at none of them."""
+    """Return what an Agent Card promises, at the first of its three places; ``None`` where it is at none of them.
+
+    One of another schema is none of this; one that names no schema is.
+    """
     root = Members(card, "$")
     capabilities = root.member("capabilities")
     for place in (capabilities, capabilities.member("_meta").member("harn"), root.member("_meta").member("harn")):
         told = place.member("externalAgent")
-        if told.text("schema") == OFFER_SCHEMA:
+        if told and told.raw.get("schema", OFFER_SCHEMA) == OFFER_SCHEMA:
             flags = {name: told.flag(name) is True for name in ("pre_dispatch_checkpoint", *_NEEDED)}
             return ExternalAgentOffer(**flags, operations=told.texts("operations"), raw=told.raw)
     return None
@@ -101,9 +106,16 @@ class Budget:
     tool_calls: int | None = None
 
     def to_wire(self) -> dict[str, float]:
-        """Return the amounts that are said."""
+        """Return the amounts that are said, as what was used is written."""
         given = {name: getattr(self, name) for name in _AMOUNTS}
         return {name: amount for name, amount in given.items() if amount is not None}
+
+    def caps_to_wire(self) -> dict[str, float]:
+        """Return them as limits are written, seconds as a whole number."""
+        caps = self.to_wire()
+        if (seconds := caps.get("seconds")) is not None:
+            caps["seconds"] = max(1, math.floor(seconds)) if seconds > 0 else 0
+        return {f"max_{name}": cap for name, cap in caps.items()}
 
     def exceeded_by(self, used: Budget) -> tuple[str, ...]:
         """Return which amounts were used beyond what this allows."""
@@ -112,6 +124,22 @@ class Budget:
 
 
 _AMOUNTS = ("usd", "tokens", "seconds", "tool_calls")
+
+
+def read_budget(told: Members) -> Budget:
+    """Return amounts: a limit is written as ``max_usd``, what was used as ``usd``; older versions have other names."""
+
+    def amount(name: str, *others: str) -> float | None:
+        names = (name, f"max_{name}", *others)
+        return next((found for each in names if (found := told.number(each)) is not None), None)
+
+    tokens, calls = amount("tokens", "token_count"), amount("tool_calls")
+    return Budget(
+        usd=amount("usd", "cost_usd", "dollars"),
+        tokens=None if tokens is None else int(tokens),
+        seconds=amount("seconds", "duration_seconds"),
+        tool_calls=None if calls is None else int(calls),
+    )
 
 
 @frozen(kw_only=True)
@@ -138,12 +166,13 @@ class Checkpoint:
 
 
 def read_checkpoint(value: Any) -> Checkpoint | None:
-    """Return a checkpoint; ``None`` where the value is none: it has no id, or no plan.
+    """Return a checkpoint, or the one that stands in an object; ``None`` where there is none: no id, or no plan.
 
     What it says of its own approval is not read: that is not for the agent to say.
     """
     told = Members(value, "$.result")
-    checkpoint_id, plan = told.text("checkpoint_id"), told.raw.get("plan")
+    told = told.member("checkpoint") if "checkpoint" in told.raw else told
+    checkpoint_id, plan = told.text("checkpoint_id") or told.text("id"), told.raw.get("plan") or told.raw.get("summary")
     if not checkpoint_id or not plan:
         return None
     refs = told.raw.get("evidence_refs")
@@ -162,7 +191,7 @@ class WorkReport:
     """What an agent hands back of its work, to be looked through.
 
     Attributes:
-        handoff: what it says of it, as sent.
+        handoff: what it says of it, as sent; empty where it says nothing.
         artifacts: what it has made, as sent.
         patch: the change as a diff, if there is one.
         receipts: proofs of what was done, as sent.
@@ -172,7 +201,7 @@ class WorkReport:
         raw: all of it as sent.
     """
 
-    handoff: Mapping[str, Any]
+    handoff: Mapping[str, Any] = NO_EXTRA
     artifacts: tuple[Mapping[str, Any], ...] = ()
     patch: str | None = None
     receipts: tuple[Any, ...] = ()
@@ -183,25 +212,24 @@ class WorkReport:
 
 
 def read_work(value: Any) -> WorkReport | None:
-    """Return what an agent hands back; ``None`` where there is no ``handoff`` in it that could be looked through."""
+    """Return what an agent hands back; ``None`` where there is nothing in it that could be looked through."""
     told = Members(value, "$.result")
-    handoff = told.member("handoff")
-    if not handoff:
-        return None
-    used = told.member("budget_used")
+    used = next((each for each in _places_of_usage(told) if each), told.member("budget_used"))
     receipts = told.raw.get("receipts")
-    return WorkReport(
-        handoff=handoff.raw,
+    report = WorkReport(
+        handoff=told.member("handoff").raw,
         artifacts=tuple([artifact.raw for artifact in told.members("artifacts")]),
         patch=told.text("patch") or told.text("diff"),
         receipts=tuple(receipts) if isinstance(receipts, list | tuple) else (),
-        budget_used=Budget(
-            usd=used.number("usd"),
-            tokens=used.whole("tokens"),
-            seconds=used.number("seconds"),
-            tool_calls=used.whole("tool_calls"),
-        ),
+        budget_used=read_budget(used),
         status=told.text("status"),
-        problems=tuple(told.problems),
+        problems=tuple(dict.fromkeys(told.problems)),
         raw=told.raw,
     )
+    return report if report.handoff or report.artifacts or report.patch or report.receipts else None
+
+
+def _places_of_usage(told: Members) -> tuple[Members, ...]:
+    budget = told.raw.get("budget")
+    within = told.member("budget").member("used") if isinstance(budget, Mapping) else told.member("budget_used")
+    return told.member("budget_used"), within, told.member("usage")
