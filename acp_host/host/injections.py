@@ -123,7 +123,8 @@ class SessionInjections:
     """The messages that a session's user puts into running turns.
 
     Attributes:
-        actor: who this host is to the agent; ``None``: the agent's own name for a host that does not say.
+        actor: who this host is to the agent; ``None``: the client that it is attached by, or, if it is not, the agent's
+            own name for a host that does not say.
 
     Args:
         session_id: the agent's id of the session.
@@ -133,6 +134,7 @@ class SessionInjections:
         prompt: makes a turn of a message, which waits for another turn if that is given.
         apply: takes what happens, for the state.
         known: returns the messages that the state has.
+        client_id: returns the id that this host is attached by; ``None`` if it is not.
     """
 
     def __init__(
@@ -145,6 +147,7 @@ class SessionInjections:
         prompt: Callable[..., Turn],
         apply: Callable[[SessionEvent], None],
         known: Callable[[], Mapping[str, Injection]],
+        client_id: Callable[[], str | None],
     ) -> None:
         self.actor: InjectActor | None = None
         self._session_id = session_id
@@ -154,6 +157,7 @@ class SessionInjections:
         self._prompt = prompt
         self._apply = apply
         self._known = known
+        self._client_id = client_id
         self._numbers = itertools.count(1)
         self._answered: dict[str, asyncio.Event] = {}
 
@@ -200,10 +204,9 @@ class SessionInjections:
         if isinstance(entry, InjectionResult):
             return entry
         try:
-            answer = await self._ask(entry, "revoke", _REVOKE, {})
+            answer = await self._ask(entry, _REVOKE, {}, InjectionEnded(entry.id, InjectionStatus.REVOKED))
         except RequestFailed as error:
             return self._refused(entry, error)
-        self._apply(InjectionEnded(entry.id, InjectionStatus.REVOKED))
         already = isinstance(answer, Mapping) and answer.get("status") == InjectionResult.ALREADY_REVOKED
         return InjectionResult.ALREADY_REVOKED if already else InjectionResult.REVOKED
 
@@ -227,10 +230,9 @@ class SessionInjections:
         if isinstance(entry, InjectionResult):
             return entry
         try:
-            await self._ask(entry, "replace", _REPLACE, {"content": _plain(blocks)})
+            await self._ask(entry, _REPLACE, {"content": _plain(blocks)}, InjectionReplaced(entry.id, blocks))
         except RequestFailed as error:
             return self._refused(entry, error)
-        self._apply(InjectionReplaced(entry.id, blocks))
         return InjectionResult.REPLACED
 
     # --- what the agent holds ---------------------------------------------------------------------------------------
@@ -313,17 +315,26 @@ class SessionInjections:
             self._answered.pop(entry_id).set()
         return _message_id(answer)
 
-    async def _ask(self, entry: Injection, wish: Any, method: str, members: Mapping[str, Any]) -> Any:
-        self._apply(InjectionWished(entry.id, wish))
+    async def _ask(self, entry: Injection, method: str, members: Mapping[str, Any], taken: SessionEvent) -> Any:
+        """Ask the agent about a message, and return its answer; ``taken`` is what has happened if it does as asked."""
+
+        def answered(_: Any) -> None:
+            self._apply(taken)
+
+        params = {**self._params(None), "messageId": entry.message_id, **members}
+        self._apply(InjectionWished(entry.id, "revoke" if method == _REVOKE else "replace"))
         try:
-            return await self._driver.call(method, {**self._params(None), "messageId": entry.message_id, **members})
+            return await self._driver.call(method, params, on_result=answered, on_late=answered)
         finally:
             self._apply(InjectionWished(entry.id, None))
 
     def _params(self, meta: Mapping[str, Any] | None) -> dict[str, Any]:
         if not isinstance(meta, Mapping | None):
             raise InvalidInput(f"meta is a JSON object, not {type(meta).__name__}")
-        whole = dict(meta or {}) if self.actor is None else self.actor.meta(meta)
+        actor, client_id = self.actor, self._client_id()
+        if actor is None and client_id is not None:
+            actor = InjectActor(client_id=client_id)
+        whole = dict(meta or {}) if actor is None else actor.meta(meta)
         return {"sessionId": self._session_id, **({"_meta": whole} if whole else {})}
 
     async def _settled(self, injection_id: str) -> Injection | InjectionResult:

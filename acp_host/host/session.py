@@ -150,6 +150,7 @@ class Session(SessionMethods):
             prompt=self._prompt,
             apply=self.state.apply,
             known=lambda: self.state.injections,
+            client_id=lambda: self.standing.client_id,
         )
         self._reminders.others_asked = self.injections.asked
         self._changes = changes

@@ -181,6 +181,23 @@ async def test_an_observer_does_not_speak() -> None:
             await waiting
 
 
+async def test_who_is_attached_speaks_by_that_name() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.expect("session/attach")
+        agent.reply(LEADING)
+        prompt = await agent.expect("session/prompt")
+        inject = await agent.expect("session/inject")
+        assert inject["params"]["_meta"] == {"harn": {"actor": {"clientId": "me", "role": "host_owner"}}}
+        agent.reply({"messageId": "m-1"})
+        agent.reply(DONE, to=prompt)
+
+    async with harn_session(script, {**HARN, "session": {"inject": {"modes": ["steer"]}}}) as session:
+        await harn.of(session).live.attach("me", mode="controller")
+        turn = session.prompt("go")
+        await session.inject("x")
+        await turn
+
+
 async def test_rights_that_a_controller_does_not_have() -> None:
     mute = attached(client("me", "controller", prompt_injection=False, permission_routing=False), me="me")
 

@@ -479,6 +479,29 @@ async def test_a_call_that_is_given_up_may_still_be_taken() -> None:
         assert (chip(session).status, chip(session).message_id) == ("pending", "m-1")
 
 
+async def test_a_wish_that_is_given_up_may_still_come_true() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        await agent.expect("session/inject")
+        agent.reply({"messageId": "m-1"})
+        revoke = await agent.expect("session/revoke_inject")
+        await agent.expect("$/cancel_request")
+        agent.reply({"messageId": "m-1", "status": "revoked"}, to=revoke)
+        agent.reply(DONE, to=prompt)
+
+    async with in_session(script, HARN) as session:
+        turn = await running(session)
+        await session.inject("x")
+        revoking = asyncio.ensure_future(session.injections.revoke("inj-1"))
+        await until(lambda: chip(session).wish == "revoke")
+        revoking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await revoking
+        assert (chip(session).status, chip(session).wish) == ("pending", None)
+        await turn
+        assert chip(session).status == "revoked"
+
+
 async def test_a_session_that_is_closed_takes_none() -> None:
     async def script(agent: ScriptedAgent) -> None:
         await agent.expect("session/close")
