@@ -2,8 +2,8 @@
 
 What is remembered is narrow: one agent, one kind, exactly these paths, exactly this command in exactly this directory.
 Nothing else is ever answered by it, and :func:`what_is_remembered` says it in a sentence that can be shown before. A
-request that names neither a path nor a command, or has no known kind, or sets variables for its command, cannot be
-remembered at all.
+request that names neither a path nor a command, or has no known kind, or sets variables for its command, or is of a
+kind of which paths do not say what is done (code that is run, something that is fetched), cannot be remembered at all.
 
 Decisions for a session live in memory. Those for ``always`` are in a TOML file that only its owner can read or write;
 a file that others could have written is refused.
@@ -30,6 +30,7 @@ from acp_host.services.permission_rules import is_unknown_kind
 from acp_host.services.permission_subject import PermissionSubject
 from acp_host.wire.permission import RequestPermissionOutcome
 from acp_host.wire.text import printable
+from acp_host.wire.tool_calls import ToolKind
 
 __all__ = [
     "AnswerToRemember",
@@ -40,6 +41,8 @@ __all__ = [
 ]
 
 _MAX_DECISIONS = 1_000
+_MEANT_BY_PATHS = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
+"""The kinds of which the paths say all that matters; code that is run in a directory may be any code."""
 _MAX_FILE_SIZE = 4 * 2**20
 
 
@@ -167,7 +170,9 @@ def _too_vague(subject: PermissionSubject) -> str | None:
         return "it sets variables for its command"
     if subject.hides_edit:
         return "it shows a change of a file and calls itself something else"
-    return None if subject.paths or subject.command else "it names no path and no command"
+    if subject.command is not None or (subject.paths and subject.kind in _MEANT_BY_PATHS):
+        return None
+    return "it names no path and no command, or its paths do not say what is done there"
 
 
 class RememberedDecisions:

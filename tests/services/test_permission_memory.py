@@ -122,6 +122,7 @@ def test_it_can_be_forgotten(memory: RememberedDecisions) -> None:
 def test_a_subject_that_is_too_vague_is_not_remembered(memory: RememberedDecisions) -> None:
     vague: list[dict[str, Any]] = [{"paths": ()}, {"kind": None}, {"kind": "deploy"}]
     vague += [{"kind": "read", "shows_diff": True}]
+    vague += [{"kind": kind} for kind in ("execute", "fetch", "other", "think", "switch_mode")]
     for about in (evolve(EDIT, **fields) for fields in vague):
         assert what_is_remembered(about) is None
         with pytest.raises(InvalidInput, match="cannot be remembered"):
