@@ -25,6 +25,7 @@ from acp_host.errors import (
     AuthRequired,
     InternalError,
     InvalidInput,
+    MalformedResponse,
     MethodNotFound,
     NotSupported,
     RequestCancelled,
@@ -188,6 +189,10 @@ async def reopen(
             except (NotSupported, MethodNotFound) as error:
                 last = error
                 attempts.append(ReopenAttempt(step, ReopenResult.NOT_OFFERED, str(error)))
+                break
+            except MalformedResponse as error:  # whether it is open, nobody can tell
+                last = error
+                attempts.append(ReopenAttempt(step, ReopenResult.FAILED, str(error)))
                 break
             except RequestFailed as error:
                 last = error

@@ -21,7 +21,7 @@ GONE = (-32002, "Resource not found", {"sessionId": "old"})
 BROKEN = (-32603, "Internal error", None)
 AT_ONCE = ReopenPolicy(pause=0)
 
-Answer = tuple[int, str, Any] | dict[str, Any]
+Answer = tuple[int, str, Any] | dict[str, Any] | int
 
 
 def answering(*answers: tuple[str, Answer]) -> Callable[[ScriptedAgent], Any]:
@@ -30,10 +30,10 @@ def answering(*answers: tuple[str, Answer]) -> Callable[[ScriptedAgent], Any]:
     async def script(agent: ScriptedAgent) -> None:
         for method, answer in answers:
             await agent.expect(method)
-            if isinstance(answer, dict):
-                agent.reply(answer)
-            else:
+            if isinstance(answer, tuple):
                 agent.reply_error(*answer)
+            else:
+                agent.reply(answer)
 
     return script
 
@@ -107,6 +107,15 @@ async def test_while_the_session_may_exist_no_other_is_begun() -> None:
         assert tried(failed.value.attempts) == [("resume", "failed")] * 2 + [("load", "failed")] * 2
         assert isinstance(failed.value.__cause__, acp_host.InternalError)
         assert host.sessions == ()
+
+
+async def test_an_answer_that_cannot_be_read_is_a_failure() -> None:
+    async with connected(answering(("session/resume", 5), ("session/load", {}))) as host:
+        opened = await host.open_session("old", policy=AT_ONCE)
+        assert tried(opened.attempts) == [("resume", "failed"), ("load", "worked")]
+    async with connected(answering(("session/resume", 5), ("session/load", 5))) as host:
+        with pytest.raises(SessionNotReopened, match="does not fit the schema"):
+            await host.open_session("old", policy=AT_ONCE)
 
 
 async def test_unless_the_policy_says_so() -> None:
