@@ -138,7 +138,7 @@ async def test_what_a_turn_that_is_over_asks_is_refused_and_nobody_is_asked() ->
         await session.prompt("2")
         assert session.state.snapshot().questions == ()
     assert "Inactive prompt" in answers[0]["error"]["message"]
-    assert answers[1]["result"] == {"outcome": {"outcome": "selected", "optionId": "allow"}}
+    assert answers[1]["result"]["outcome"] == {"outcome": "selected", "optionId": "allow"}
     assert "Inactive prompt" in answers[2]["error"]["message"]
     assert asked == []
 
