@@ -311,9 +311,9 @@ class SessionState(Observable[SessionSnapshot]):
         question = Question(
             request_id=event.request_id, method=event.method, request=request, position=position, harn=event.harn
         )
-        self._questions.pop(event.request_id, None)
+        known = self._questions.pop(event.request_id, None)
         self._questions[event.request_id] = question
-        self.note("questions", event.request_id, ChangeKind.ADDED)
+        self.note("questions", event.request_id, ChangeKind.ADDED if known is None else ChangeKind.CHANGED)
         self._update_turn()
 
     def _question_closed(self, event: events.QuestionClosed) -> None:

@@ -188,5 +188,19 @@ KNOWN_EVENTS = st.one_of(
     st.just(events.SessionClosed()),
     st.builds(events.HealthChanged, st.sampled_from(["connected", "lost"]), WORDS),
 )
-EVENTS = st.one_of(KNOWN_EVENTS, UNKNOWN)
+TOLD_ASIDE = st.builds(
+    events.ToldAside,
+    st.one_of(
+        CHUNKS,
+        ASSISTANT_TEXT,
+        STREAMED,
+        st.builds(events.ToolCallReported, CALLS, st.just(True)),
+        st.builds(events.ToolCallReported, CALL_UPDATES, st.just(False)),
+        st.builds(events.CompactionReported, IDS, STATUSES, _said(PROMPTS), _said(st.just("too long"))),
+    ),
+    st.none() | TURNS,
+    st.booleans(),
+)
+"""Of turns that are over, or that never were, and told again."""
+EVENTS = st.one_of(KNOWN_EVENTS, TOLD_ASIDE, UNKNOWN)
 BATCHES = st.lists(st.lists(EVENTS, max_size=5), max_size=8)

@@ -202,6 +202,15 @@ def form(tool_call_id: str | None = None) -> ElicitationFormMode:
 
 
 class TestQuestions:
+    def test_one_that_is_asked_anew_and_answered_is_gone_for_observers_too(self):
+        folding = Folding(start(), asks("c1", 0))
+        received = []
+        folding.state.changed.connect(received.append)
+        folding.flush()
+        folding.fold(asks("c1", 0), events.QuestionClosed(0))
+        folding.flush()
+        assert ("questions", 0, "removed") in [(each.section, each.key, each.kind) for each in received[-1].changes]
+
     def test_they_wait_in_the_order_in_which_they_were_asked(self):
         folding = Folding(
             start(), asks("c1", 0), events.QuestionAsked("e", "elicitation/create", form()), asks("c2", 1)
