@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from acp_host.errors import MalformedResponse, MethodNotFound, NotSupported
+from acp_host.errors import MalformedResponse, NotSupported
 from acp_host.host.session import Session
 from acp_host.state.harn.suspension import RESERVED_METHODS
 from acp_host.wire._model import NO_EXTRA
@@ -26,7 +26,6 @@ class Calls:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._absent: set[str] = set()
 
     async def request(
         self,
@@ -41,11 +40,7 @@ class Calls:
             NotSupported: the agent is not Harn, or has said before that it does not have the method.
         """
         self.require(method)
-        try:
-            return await self.session.ext_request(method, params, on_result=on_result)
-        except MethodNotFound:
-            self._absent.add(method)
-            raise
+        return await self.session.ext_request(method, params, on_result=on_result)
 
     async def answer(self, method: str, params: Mapping[str, Any] = NO_EXTRA) -> Members:
         """Send a request and return its result, to be read member by member; :meth:`read` ends the reading.
@@ -86,6 +81,6 @@ class Calls:
         if method in RESERVED_METHODS:
             text = f"{method} is a name that Harn keeps for later: no version takes it, so it was not sent"
             raise NotSupported(text, capability=method, method=method)
-        if method in self._absent:
+        if self.session.lacks(method):
             text = f"{agreement.agent_name} has said that it does not have {method}; it was not sent again"
             raise NotSupported(text, capability=method, method=method)

@@ -34,6 +34,9 @@ Done = Callable[[Any], None]
 class Driver:
     """One transport, one protocol core, and the calls in flight.
 
+    Attributes:
+        absent: methods of extensions that the agent has said it does not have.
+
     Args:
         transport: moves the bytes; started by :meth:`start`.
         protocol: the core.
@@ -55,6 +58,7 @@ class Driver:
         self._receive_update = receive_update
         self._receive = receive
         self._redactor = redactor or Redactor()
+        self.absent: set[str] = set()
         self._calls: dict[RequestId, Done] = {}
         self._settled = asyncio.Event()
         self._settled.set()

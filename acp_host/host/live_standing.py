@@ -82,6 +82,8 @@ class LiveStanding:
             return None
         clients = self._clients()
         holder = None if clients is None else clients.active_controller_id
+        if holder is not None and holder == self.client_id:
+            return InvalidState("this host controls the session, but has no right to speak in it; nothing was sent")
         who = "nobody does" if holder is None else f"client {holder!r} does"
         return InvalidState(
             f"this host ({self.client_id!r}) does not control the session: {who}. Take it over first; nothing was sent"
@@ -107,11 +109,9 @@ class LiveStanding:
         return None
 
     async def _in_control(self) -> None:
-        harn = self._state.harn
-        if harn is not None:
-            async for _ in harn.watch():
-                if self.may_decide:
-                    return
+        async for _ in self._state.watch():
+            if self.may_decide:
+                return
 
     def _has_right(self, right: Callable[[LiveClient], bool]) -> bool:
         clients = self._clients()

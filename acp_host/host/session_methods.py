@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any, Self, TypeVar
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import AcpError, InvalidInput, MalformedResponse
+from acp_host.errors import AcpError, InvalidInput, MalformedResponse, MethodNotFound
 from acp_host.host.driver import Driver
 from acp_host.protocol.negotiation import Agreement
 from acp_host.state.events import OptionSetFailed, OptionSetSent, OptionSetTaken, SessionInfoChanged
@@ -195,7 +195,15 @@ class SessionMethods:
             OutcomeUnknown: the connection ended before the answer.
         """
         whole = {"sessionId": self.id, **params}
-        return await self._logged_in(method, lambda: self._driver.call(method, whole, on_result=on_result))
+        try:
+            return await self._logged_in(method, lambda: self._driver.call(method, whole, on_result=on_result))
+        except MethodNotFound:
+            self._driver.absent.add(method)
+            raise
+
+    def lacks(self, method: str) -> bool:
+        """Whether the agent has said on this connection, in any session, that it does not have an extension's method."""
+        return method in self._driver.absent
 
     def ext_notify(self, method: str, params: Mapping[str, Any] = NO_EXTRA) -> None:
         """Send a notification of an extension about this session; arguments as for :meth:`ext_request`."""

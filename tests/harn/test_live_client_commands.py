@@ -208,15 +208,22 @@ async def test_rights_that_a_controller_does_not_have() -> None:
     async with harn_session(script) as session:
         await harn.of(session).live.attach("me", mode="controller", prompt_injection=False)
         assert (session.standing.may_speak, session.standing.may_decide) == (False, False)
+        with pytest.raises(InvalidState, match="has no right to speak"):
+            session.prompt("go")
 
 
 async def test_a_malformed_answer_is_told_and_gives_no_rights() -> None:
+    answers: list[Any] = []
+
     async def script(agent: ScriptedAgent) -> None:
         await agent.expect("session/attach")
         agent.reply("attached")
+        left = agent.request("session/request_permission", ASKS)
+        agent.notify("$/cancel_request", {"requestId": left})
+        answers.append(await agent.response(left))
 
     diagnostics: list[acp_host.Diagnostic] = []
-    async with harn_session(script) as session:
+    async with harn_session(script, permissions=allow) as session:
         session._report = diagnostics.append
         await harn.of(session).live.attach("me", mode="controller")
         assert [each.message for each in diagnostics] == [
@@ -224,6 +231,8 @@ async def test_a_malformed_answer_is_told_and_gives_no_rights() -> None:
         ]
         assert not session.standing.may_speak
         assert str(session.standing.refusal()).startswith("this host ('me') does not control the session: nobody does")
+        await until(lambda: answers)
+        assert answers[0]["error"]["code"] == -32800
 
 
 # --- permission requests ----------------------------------------------------------------------------------------------
