@@ -202,7 +202,7 @@ class SessionMethods:
             raise
 
     def lacks(self, method: str) -> bool:
-        """Whether the agent has said on this connection, in any session, that it does not have an extension's method."""
+        """Whether the agent has said on this connection, in any session, that it does not have such a method."""
         return method in self._driver.absent
 
     def ext_notify(self, method: str, params: Mapping[str, Any] = NO_EXTRA) -> None:
