@@ -7,7 +7,8 @@ changed is the agent's to bend: by rules of what to ignore, by marks in the inde
 
 A file counts as changed if its type, permission bits or content are others. Where both fingerprints have a hash of the
 content, that decides; else any difference of size, time or inode does, the time of the last change of status included
-(``ctime``), which nobody can set back. On Windows, which has none, files are hashed anew each time.
+(``ctime``), which nobody can set back; it is believed of files that have not changed in the last minute. On Windows,
+which has none, files are hashed anew each time. A file system in memory (tmpfs) keeps no times of changes by a mapping.
 
 Not looked at: what is outside of the directories, where links lead, directories themselves, and what a ``.git`` holds,
 apart from what makes git run programs (``config``, ``hooks``, ``info/attributes``, the steps of a rebase) and what
@@ -15,8 +16,8 @@ makes it look for these elsewhere (links, ``commondir`` and ``gitdir``).
 
 Everything is bounded, and a fingerprint that is not of everything says so; then only files that both have are compared.
 
-Cost: for each file one system call, some 10 µs in all; for each one that is new or changed since the earlier
-fingerprint, its content is read.
+Cost: for each file one system call, some 10 µs in all; for each one that is new, or has changed since the earlier
+fingerprint or within a minute before it, its content is read.
 """
 
 from __future__ import annotations
@@ -46,8 +47,11 @@ _OPEN = (
 )
 _STATUS_TELLS = os.name == "posix"
 """Whether an unchanged status means unchanged content."""
-_TICK = 50_000_000
-"""Longest time in which a file may change twice with the same status, in nanoseconds; clocks of files are coarse."""
+_RECENT = 60_000_000_000
+"""Longest time in which a file may change twice with the same status, in nanoseconds.
+
+Clocks of files are coarse. And what a program has mapped into its memory it may change, once it has, until the system
+has written it back, by default after half a minute: only the first change leaves a time."""
 _GIT_PRUNED = frozenset({"objects", "logs", "refs", "lfs"})
 _GIT_RUNS = frozenset({"config", "config.worktree", "attributes", "commondir", "gitdir", "git-rebase-todo"})
 
@@ -206,7 +210,7 @@ class _Look:
         self.files: dict[str, FileState] = {}
         self.problem: str | None = None
         self._known = earlier.files
-        self._settled = earlier.began - _TICK
+        self._settled = earlier.began - _RECENT
         self._limits = limits
         self._stopped = stopped
         self._deadline = time.monotonic() + limits.max_seconds

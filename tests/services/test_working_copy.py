@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import stat
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,7 +117,7 @@ def test_hashes_are_kept_for_what_has_not_changed(tree: Path, monkeypatch: pytes
         return
     before = look(tree)
     (tree / "src/new").write_text("new")
-    monkeypatch.setattr(working_copy, "_TICK", 0)
+    monkeypatch.setattr(working_copy, "_RECENT", 0)
     read, take = [], working_copy._Look._read
 
     def noted(self: working_copy._Look, path: str, size: int) -> bytes | None:
@@ -194,6 +197,16 @@ def test_of_git_only_what_it_runs_is_looked_at(tree: Path) -> None:
         ".git/modules/sub/hooks/post-checkout",
         "src/.git/hooks/pre-push",
     }
+
+
+@posix_only
+def test_what_is_changed_in_memory_is_found_although_it_leaves_no_time(tree: Path) -> None:
+    """After the first change the system lets a program change its mapping as it likes, until it writes that back."""
+    with (tree / "file").open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+        mapped[0:1] = b"x"
+        earlier = evolve(look(tree), began=time.time_ns() + 1_000_000_000)
+        mapped[1:2] = b"y"
+        assert [change.kind for change in compare(earlier, look(tree, earlier))] == ["modified"]
 
 
 @posix_only
