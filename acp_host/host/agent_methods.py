@@ -235,6 +235,7 @@ class AgentMethods(KeptSessions):
     ) -> _Setup:
         """Return what all requests that open a session share, after checking it against the agreement."""
         agreement = self.agreement
+        _check_mcp_servers(mcp_servers)
         if not force:
             if additional_directories:
                 agreement.require_capability("sessionCapabilities.additionalDirectories", "additional directories")
@@ -391,6 +392,18 @@ class AgentMethods(KeptSessions):
         self._sessions.remove(session_id)
         self._mcp.session_closed(session_id)
         await self._services.close_session(session_id)
+
+
+def _check_mcp_servers(servers: object) -> None:
+    """Raise ``InvalidInput`` unless these are servers."""
+    if not isinstance(servers, Sequence) or isinstance(servers, str):
+        raise InvalidInput(f"mcp_servers is a list of servers, not {type(servers).__name__}")
+    for server in servers:
+        if not isinstance(server, HostMcpServer | McpServer):
+            raise InvalidInput(
+                f"mcp_servers takes servers of acp_host.wire.mcp, not {type(server).__name__};"
+                " wrap a server or function of this program: HostMcpServer(…)"
+            )
 
 
 def _check_system_prompt(prompt: SystemPrompt, agreement: Agreement) -> None:

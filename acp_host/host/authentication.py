@@ -214,6 +214,8 @@ class Authentication(LoginStatus):
             return await operation()
         except AuthRequired as error:
             self._refused(error)
+            if self._handler is None:
+                error.add_note("To log in, pass connect(authenticate=…), or call host.authentication.log_in(…) before.")
             if self._handler is None or method in NEVER_LOGS_IN:
                 raise
             # A login that has ended since the call was sent is as good as one for it.

@@ -192,4 +192,6 @@ class KeptSessions(AccountMethods):
 
 def absolute(path: str | Path) -> str:
     """Return a path as agents want it: absolute, ``~`` expanded."""
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidInput(f"a directory of a session is a path, not {type(path).__name__}")
     return os.path.abspath(os.path.expanduser(path))

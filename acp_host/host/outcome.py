@@ -130,7 +130,9 @@ def with_changes(result: TurnResult, changes: ChangeReport) -> TurnResult:
     """
     outcome, violations = result.outcome, changes.violations
     if violations:
-        detail = f"{len(violations)} changes that the policy does not allow, the first: {violations[0]}"
+        one, first = len(violations) == 1, violations[0]
+        detail = "a change" if one else f"{len(violations)} changes, the first"
+        detail = f"the policy does not allow {detail}: {first}"
         kind = OutcomeKind.POLICY_VIOLATED
         outcome = evolve(outcome, kind=kind, verified=False, detail=detail, violations=violations)
     elif changes.problem is not None and outcome.kind is OutcomeKind.COMPLETED:

@@ -385,6 +385,9 @@ class Session(SessionMethods):
         if self._changes is not None:
             self._changes.announce(path)
 
+    def __repr__(self) -> str:
+        return f"<Session {self.id!r} in {self.cwd!r}>"
+
     # --- for the connection -----------------------------------------------------------------------------------------
 
     def subagent_state(self, session_id: str) -> SessionState | None:

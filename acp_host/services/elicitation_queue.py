@@ -118,6 +118,8 @@ class FormQuestion(_Question):
             InvalidInput: it is not valid, or the form was changed after this review; nothing is sent.
             InvalidState: the question was answered before, or has expired.
         """
+        if not isinstance(review, FormReview):
+            raise InvalidInput("accept() takes a review of the form: write accept(await question.review())")
         review.require_valid()
         if review is not self._review:
             raise InvalidInput("the form was changed after this review; review it again")

@@ -50,7 +50,8 @@ def read_policy(text: str, source: str) -> PermissionPolicy:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{source} is not TOML: {error}") from None
+        hint = "; it looks like a path: PermissionPolicy.load(path) reads a file" if text.endswith(".toml") else ""
+        raise InvalidInput(f"{source} is not TOML: {error}{hint}") from None
     _only(document, ("default", "rules"), source)
     rules = document.get("rules", [])
     if not isinstance(rules, list):

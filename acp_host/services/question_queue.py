@@ -124,7 +124,7 @@ class QuestionQueue(Observable[tuple[PendingQuestion[Request, Answer], ...]], Ge
         scheduler: Scheduler | None = None,
         report: Callable[[Callable[..., Any], BaseException], None] | None = None,
     ) -> None:
-        if timeout is not None and not timeout > 0:
+        if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
             raise InvalidInput(f"timeout is a number of seconds above 0, not {timeout!r}")
         super().__init__(scheduler or AsyncioScheduler(), report)
         self.thread: int | None = None

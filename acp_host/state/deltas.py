@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import attrs
 
+from acp_host.errors import InvalidInput
 from acp_host.state.conversation import SECTION as TRANSCRIPT
 from acp_host.state.entries import Entry, MessagePart, TextPart
 from acp_host.state.json_form import member_to_json, to_json
@@ -41,9 +42,14 @@ class DeltaMaker:
 
     Args:
         snapshot: the state that the first delta starts from.
+
+    Raises:
+        InvalidInput: ``snapshot`` is none.
     """
 
     def __init__(self, snapshot: SessionSnapshot) -> None:
+        if not isinstance(snapshot, SessionSnapshot):
+            raise InvalidInput(f"DeltaMaker takes session.state.snapshot(), not {type(snapshot).__name__}")
         self._first = snapshot.transcript.first
         self._end = self._first + len(snapshot.transcript)
         self._sent = OrderedDict((entry.position, entry) for entry in snapshot.transcript[-_FOLLOWED:])
@@ -58,6 +64,8 @@ class DeltaMaker:
 
     def delta(self, changes: ChangeSet) -> list[Operation]:
         """Return the operations that lead to the state after ``changes``; call it for every change set, in order."""
+        if not isinstance(changes, ChangeSet):
+            raise InvalidInput(f"delta() takes what session.state.changed tells, not {type(changes).__name__}")
         snapshot: SessionSnapshot = changes.snapshot
         operations = [*self._dropped(snapshot), *self._entries(snapshot, changes)]
         sections = dict.fromkeys(change.section for change in changes.changes if change.section != TRANSCRIPT)

@@ -61,7 +61,8 @@ def to_json(value: Any) -> Any:
         return [to_json(item) for item in value]
     if attrs.has(type(value)):
         return _object(value)
-    raise TypeError(f"{type(value).__name__} has no JSON form")
+    hint = ", what its snapshot() returns has" if hasattr(value, "snapshot") else ""
+    raise TypeError(f"{type(value).__name__} has no JSON form{hint}")
 
 
 def member_to_json(value: Any, attribute: str) -> Any:

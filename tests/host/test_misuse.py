@@ -106,3 +106,60 @@ async def test_a_handler_whose_own_work_is_cancelled_has_failed() -> None:
         await session.prompt("go")
         assert [note.kind for note in host.diagnostics] == ["unexpected", *["handler_failed"] * 4]
         assert [record.decided_by for record in host.audit.records] == ["host", "user"]
+
+
+async def test_what_was_meant_is_said_where_something_else_is_passed(tmp_path: Path) -> None:
+    def serve(method: str, params: Any) -> Any:
+        raise AssertionError("never called")
+
+    wrong: Any
+    async with acp_host.connect(ReferenceAgent().transport()) as host:
+        session = await host.new_session(tmp_path)
+        assert repr(session) == f"<Session {session.id!r} in {str(tmp_path)!r}>"
+        for wrong in (serve, "server"):
+            with pytest.raises(InvalidInput, match=r"HostMcpServer\(…\)"):
+                await host.new_session(mcp_servers=[wrong])
+        for wrong in (acp_host.HostMcpServer(serve), "server"):
+            with pytest.raises(InvalidInput, match="mcp_servers is a list of servers"):
+                await host.new_session(mcp_servers=wrong)
+        wrong = 5
+        with pytest.raises(InvalidInput, match="a directory of a session is a path, not int"):
+            await host.new_session(wrong)
+        wrong = session
+        with pytest.raises(InvalidInput, match=r"takes session.state.snapshot\(\), not Session"):
+            acp_host.DeltaMaker(wrong)
+        with pytest.raises(TypeError, match=r"SessionState has no JSON form, what its snapshot\(\) returns has"):
+            acp_host.to_json(session.state)
+        snapshot: Any = session.state.snapshot()
+        with pytest.raises(InvalidInput, match=r"session\.state\.changed tells, not SessionSnapshot"):
+            acp_host.DeltaMaker(snapshot).delta(snapshot)
+    wrong = "60"
+    with pytest.raises(InvalidInput, match="timeout is a number of seconds above 0, not '60'"):
+        acp_host.PermissionQueue(timeout=wrong)
+    with pytest.raises(InvalidInput, match=r"PermissionPolicy.load\(path\) reads a file"):
+        acp_host.PermissionPolicy.from_toml("policy.toml")
+
+
+async def test_a_review_that_was_not_awaited() -> None:
+    queue = acp_host.ElicitationQueue()
+    async with acp_host.connect(ReferenceAgent().transport(), elicitation=queue) as host:
+        turn = (await host.new_session()).prompt("/ask Who?")
+        async for pending in queue.watch():
+            if pending:
+                break
+        [question] = pending
+        review: Any = question.review()
+        with pytest.raises(InvalidInput, match=r"accept\(await question.review\(\)\)"):
+            question.accept(review)
+        await review
+        question.decline()
+        await turn
+
+
+async def test_a_refusal_for_want_of_a_login_says_how_to_log_in() -> None:
+    async with acp_host.connect(ReferenceAgent(require_auth=True).transport()) as host:
+        with pytest.raises(AuthRequired) as raised:
+            await host.new_session()
+    assert raised.value.__notes__ == [
+        "To log in, pass connect(authenticate=…), or call host.authentication.log_in(…) before."
+    ]
