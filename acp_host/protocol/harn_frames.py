@@ -61,6 +61,6 @@ def completed(message: _Message, route: Callable[[Mapping[str, Any]], str | None
         return message
     try:
         line = encode({**read_exact(message.line), "params": params})
-    except (InvalidInput, Unreadable):
+    except (InvalidInput, Unreadable, RecursionError):
         return message
     return evolve(message, params=params, line=line)

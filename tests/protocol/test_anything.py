@@ -39,6 +39,7 @@ MESSAGES = st.fixed_dictionaries(
         "params": UPDATES | VALUES,
         "result": VALUES,
         "error": VALUES | st.fixed_dictionaries({"code": SCALARS, "message": SCALARS}),
+        "_harn": VALUES | st.fixed_dictionaries({"replayed": SCALARS}),
     },
 )
 LINES = MESSAGES.map(line) | st.binary(max_size=20).map(lambda raw: raw.replace(b"\n", b"") + b"\n")
@@ -54,11 +55,12 @@ def streams(draw: st.DrawFn) -> bytes:
     return b"".join(lines)
 
 
-def make() -> HostProtocol:
-    """Return a protocol with two prompts on their way (ids 1 and 2)."""
-    protocol = HostProtocol(serves=SERVED)
+def make(*, harn: bool = False) -> HostProtocol:
+    """Return a protocol with two prompts on their way (ids 1 and 2), on request to a Harn agent."""
+    protocol = HostProtocol(serves=SERVED, route=lambda params: "a" if "requestId" in params else None)
     protocol.initialize()
-    protocol.receive_data(line(id=0, result={"protocolVersion": 1}))
+    capabilities = {"_meta": {"harn": {}}} if harn else {}
+    protocol.receive_data(line(id=0, result={"protocolVersion": 1, "agentCapabilities": capabilities}))
     for session in "ab":
         protocol.request("session/prompt", PromptRequest(session, ()))
     protocol.events()
@@ -67,9 +69,9 @@ def make() -> HostProtocol:
 
 
 @settings(max_examples=300)
-@given(streams())
-def test_whatever_comes(stream: bytes) -> None:
-    protocol = make()
+@given(streams(), st.booleans())
+def test_whatever_comes(stream: bytes, harn: bool) -> None:
+    protocol = make(harn=harn)
     protocol.receive_data(stream)
     answers = [json.loads(answer) for answer in protocol.data_to_send().splitlines()]
     protocol.receive_eof()
@@ -90,13 +92,13 @@ def test_whatever_comes(stream: bytes) -> None:
 
 
 @settings(max_examples=100)
-@given(streams(), st.lists(st.integers(1, 50), max_size=20))
-def test_however_it_is_cut(stream: bytes, sizes: list[int]) -> None:
+@given(streams(), st.lists(st.integers(1, 50), max_size=20), st.booleans())
+def test_however_it_is_cut(stream: bytes, sizes: list[int], harn: bool) -> None:
     pieces, rest = [], stream
     for size in sizes:
         pieces.append(rest[:size])
         rest = rest[size:]
-    assert repr(feed(make(), [*pieces, rest])) == repr(feed(make(), [stream]))
+    assert repr(feed(make(harn=harn), [*pieces, rest])) == repr(feed(make(harn=harn), [stream]))
 
 
 @settings(max_examples=100)
