@@ -266,10 +266,10 @@ class SessionInjections:
                 self._apply(InjectionMade(entry.id, entry.mode, entry.content, listed_as=entry.message_id))
                 self._apply(InjectionEnded(entry.id, InjectionStatus.UNCERTAIN, entry.problem))
 
-    def connection_lost(self) -> None:
-        """Learn that the connection is over: nobody will hear what becomes of what the agent has."""
+    def ended(self, why: str) -> None:
+        """Learn that nobody will hear what becomes of what the agent has: the connection or the session is over."""
         for entry in self._open():
-            self._apply(InjectionEnded(entry.id, InjectionStatus.UNCERTAIN, "the connection has ended"))
+            self._apply(InjectionEnded(entry.id, InjectionStatus.UNCERTAIN, why))
 
     def _open(self) -> tuple[Injection, ...]:
         return tuple([entry for entry in self._known().values() if entry.is_open])

@@ -520,7 +520,7 @@ class Session(SessionMethods):
         self._updates.close()
         self.replay_ends()
         self._reminders.connection_lost()
-        self.injections.connection_lost()
+        self.injections.ended("the connection has ended")
         self.state.apply(events.HealthChanged(status, detail))
         self.subagents.apply(events.HealthChanged(status, detail))
 
@@ -548,6 +548,7 @@ class Session(SessionMethods):
         self._updates.close()
         self.replay_ends()
         self._terminals.close()
+        self.injections.ended(self._closed)
         self.state.apply(events.SessionClosed())
         self.subagents.apply(events.SessionClosed())
         self._turns.abandon_closed("the session was closed")

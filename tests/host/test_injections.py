@@ -504,11 +504,19 @@ async def test_a_wish_that_is_given_up_may_still_come_true() -> None:
 
 async def test_a_session_that_is_closed_takes_none() -> None:
     async def script(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        await agent.expect("session/inject")
+        agent.reply({"messageId": "m-1"})
+        agent.reply(DONE, to=prompt)
         await agent.expect("session/close")
         agent.reply({})
 
-    async with in_session(script, {"sessionCapabilities": {"close": {}}}) as session:
+    async with in_session(script, {**HARN, "sessionCapabilities": {"close": {}}}) as session:
+        turn = await running(session)
+        await session.inject("x")
+        await turn
         await session.close()
+        assert (chip(session).status, chip(session).problem) == ("uncertain", session._closed)
         with pytest.raises(InvalidState):
             await session.inject("x")
 
