@@ -47,8 +47,7 @@ class Connection:
         finally:
             self.agent.connections.remove(self)
             for session in self.agent.sessions.values():
-                if session.reader is self:
-                    session.reader = None
+                session.readers.discard(self)
 
     def initialize(self, request: Any) -> dict[str, Any]:
         """Shake hands."""

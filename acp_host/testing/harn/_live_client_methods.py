@@ -76,7 +76,7 @@ class LiveClientMethods:
     def _tell(self, session: HarnSession, action: str, state: dict[str, Any]) -> dict[str, Any]:
         update = named("live_session_client", action=action, state=state)
         for connection in self._agent.connections:
-            if connection is self._connection or connection is session.reader:
+            if connection is self._connection or connection in session.readers:
                 connection.side.notify("session/update", {"sessionId": session.id, "update": update})
         return state
 

@@ -52,7 +52,7 @@ class PromptMethods:
             "session/pending_injections": behind(self.pending_injections),
             "session/revoke_reminder": behind(self.revoke_reminder),
             "session/set_budget": self.set_budget,
-            "agent/resume": of_the_bridge(lambda params: None),
+            "agent/resume": of_the_bridge(self.resume),
             "skills/update": of_the_bridge(lambda params: self._agent.notified("skills/update")),
             "harn.hitl.respond": behind(self.respond),
         }
@@ -128,6 +128,11 @@ class PromptMethods:
         caps = {name: params[name] for name in ("llm_cost_usd", "llm_tokens") if name in params}
         for session in [self._session(params)] if "sessionId" in params else self._agent.sessions.values():
             session.budget |= caps
+
+    def resume(self, params: Any) -> None:
+        """Let a session go on that waits for something to happen, or all of them."""
+        for session in [self._session(params)] if params and "sessionId" in params else self._agent.sessions.values():
+            session.resumed = True
 
     # --- user messages in the midst of a prompt ---------------------------------------------------------------------
 

@@ -39,7 +39,8 @@ class HarnSession:
         files_staged: whether its writes are staged.
         history: what ``session/load`` replays: method and parameters.
         prompt: the prompt that runs; ``None`` between prompts.
-        reader: the connection it is open on, as an opaque object.
+        readers: the connections that it is open on, as opaque objects.
+        resumed: somebody wanted it to go on, and nothing has come of that yet.
     """
 
     id: str
@@ -55,7 +56,8 @@ class HarnSession:
     files_staged: bool = False
     history: list[tuple[str, dict[str, Any]]] = field(factory=list)
     prompt: RunningPrompt | None = None
-    reader: object | None = None
+    readers: set[object] = field(factory=set)
+    resumed: bool = False
 
     @property
     def wants_interrupt(self) -> bool:

@@ -56,7 +56,7 @@ class SessionMethods:
     def load(self, request: LoadSessionRequest) -> dict[str, Any]:
         """Open a session and replay its history before the answer."""
         session = self._known(request.session_id)
-        session.reader = self._connection
+        session.readers.add(self._connection)
         for method, params in session.history:
             self._connection.side.notify(method, {"sessionId": session.id, **_marked(method, params)})
         self._announce_later(session)
@@ -65,7 +65,7 @@ class SessionMethods:
     def resume(self, request: ResumeSessionRequest) -> dict[str, Any]:
         """Open a session without a replay."""
         session = self._known(request.session_id)
-        session.reader = self._connection
+        session.readers.add(self._connection)
         self._announce_later(session)
         return self._settings(session)
 
@@ -76,7 +76,7 @@ class SessionMethods:
                 {
                     "sessionId": session.id,
                     "cwd": session.cwd,
-                    "liveState": "persisted" if session.reader is None else "live",
+                    "liveState": "live" if session.readers else "persisted",
                     "attachableRoles": ["observer", "controller"],
                     "activePrompt": session.prompt is not None,
                     "currentModeId": session.mode,
@@ -109,7 +109,7 @@ class SessionMethods:
         return self._connection.queue.behind_all(lambda: self._closed(session))
 
     def _closed(self, session: HarnSession) -> dict[str, Any]:
-        session.reader = None
+        session.readers.clear()
         return {}
 
     def set_mode(self, request: SetSessionModeRequest) -> dict[str, Any]:
@@ -146,7 +146,7 @@ class SessionMethods:
 
     def _add(self, cwd: str) -> HarnSession:
         session = HarnSession(self._agent.number("session"), cwd)
-        session.reader = self._connection
+        session.readers.add(self._connection)
         self._agent.sessions[session.id] = session
         return session
 

@@ -5,7 +5,6 @@ Everything is plain JSON in Harn's forms. What a host sends is taken as it comes
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,11 @@ if TYPE_CHECKING:
     from acp_host.testing.harn._host import Host
 
 __all__ = ["HarnScript", "HarnTurn"]
+
+_BACKOFFS = (100, 500, 1000, 2000)
+"""Milliseconds that Harn waits before it looks again whether there is something to do, as it tells them."""
+_BETWEEN_ROUNDS = 0.01
+"""Seconds that this agent waits in place of them."""
 
 
 class HarnTurn:
@@ -212,17 +216,17 @@ class HarnTurn:
         del self.session.questions[request.id]
         self.tell("hitl_resolved", requestId=request.id, kind=request.kind, outcome=request.outcome)
 
-    async def sleep_until_resumed(self, *, longest: float = 60.0) -> bool:
-        """Tell that the agent is idle, until the host puts something before it; tell whether it has."""
-        backoff = 100
-        for iteration in range(1, int(longest * 10)):
-            self._host.notify(
-                self.session, "agent/idle", {"iteration": iteration, "backoff_ms": backoff}, self.message_id
-            )
-            if self.session.injections.waiting or self.session.shelf.waiting:
+    async def idle(self, *, rounds: int = 100) -> bool:
+        """Tell that the agent has nothing to do, again and again, until the host puts something before it or lets it go
+        on; tell whether it has, after so many rounds.
+        """
+        for iteration in range(1, rounds + 1):
+            told = {"iteration": iteration, "backoff_ms": _BACKOFFS[min(iteration, len(_BACKOFFS)) - 1]}
+            self._host.notify(self.session, "agent/idle", told, self.message_id)
+            await self.pause(_BETWEEN_ROUNDS)
+            if self.session.resumed or self.session.injections.waiting or self.session.shelf.waiting:
+                self.session.resumed = False
                 return True
-            await asyncio.sleep(0.01)
-            backoff = min(2000, backoff * 2 if backoff != 200 else 500)
         return False
 
     def new_id(self, word: str) -> str:
