@@ -17,6 +17,7 @@ from acp_host.cli.diffs import diff_lines
 from acp_host.cli.printer import Printer, plain
 from acp_host.host.outcome import OutcomeKind, TurnResult
 from acp_host.host.update_buffer import UpdatesSkipped
+from acp_host.translate.harn.permissions import permission_facts
 from acp_host.wire._model import UNSET, Unknown
 from acp_host.wire.commands import AvailableCommandsUpdate
 from acp_host.wire.compaction import CompactionSummaryChunk, CompactionUpdate
@@ -132,6 +133,7 @@ class TurnView:
         lines = [plain(_title(call), "bold"), *_content_lines(call.to_print())]
         if call.raw_input is not UNSET:
             lines.append(plain(_excerpt(_json(call.raw_input)), "dim"))
+        lines += _harn_lines(request)
         for number, option in enumerate(request.options, start=1):
             lines.append(plain(f"  {number}  {option.name} ({option.kind})"))
         self.printer.line("permission?", Text("\n").join(lines), style="bold yellow")
@@ -174,6 +176,22 @@ def content_text(block: ContentBlock) -> str:
             return f"[{tag}]"
         case _:
             return f"[{getattr(block, 'mime_type', UNSET) or type(block).__name__}]"
+
+
+def _harn_lines(request: RequestPermissionRequest) -> list[Text]:
+    """Return what a Harn agent says of its request that the user should know before they answer."""
+    facts, _ = permission_facts(request)
+    if facts is None:
+        return []
+    lines = [
+        plain(f"no preview of {each.path or 'a file'}: {each.unavailable or 'the agent does not say why'}", "yellow")
+        for each in facts.not_shown
+    ]
+    if facts.schema_changed:
+        lines.append(plain("the tool takes something else than it did before", "yellow"))
+    if facts.decision is not None and facts.decision.reason:
+        lines.append(plain(f"asked since: {facts.decision.reason}", "dim"))
+    return lines
 
 
 def _content_lines(items: Iterable[ToolCallContent]) -> list[Text]:

@@ -227,6 +227,24 @@ def test_a_question_is_shown_with_all_that_is_known() -> None:
     )
 
 
+def test_what_a_harn_agent_cannot_show_is_said_before_the_answers() -> None:
+    turn, file = view()
+    evidence = [{"kind": "file_preimage", "path": "/b\x1b[2J", "reason": "symlink"}, {"kind": "file_preimage"}]
+    harn = {
+        "approvalRequest": {"evidence_refs": evidence},
+        "policyDecision": {"reason": "workspace edit"},
+        "toolDescriptor": {"schemaChanged": True},
+    }
+    turn.show_question(request(*YES_OR_NO, meta={"harn": harn}))
+    lines = [line.strip() for line in file.getvalue().splitlines()]
+    assert lines[1:5] == [
+        "no preview of /b\\x1b[2J: symlink",
+        "no preview of a file: the agent does not say why",
+        "the tool takes something else than it did before",
+        "asked since: workspace edit",
+    ]
+
+
 def test_a_long_input_is_cut() -> None:
     turn, file = view()
     turn.show_question(request(*YES_OR_NO, raw_input="x" * 10_000))
