@@ -31,8 +31,6 @@ class QuirkKind(StrEnum):
     """A session that the agent holds open already is refused by ``session/load`` with -32602; it is open then."""
     REOPENS_WITHOUT_MCP_SERVERS = "reopens_without_mcp_servers"
     """The method in ``subject`` is refused unless ``mcpServers`` is an empty list."""
-    READS_OUTPUT_WITH_EXIT = "reads_output_with_exit"
-    """The output of a command is read from the answer to ``terminal/wait_for_exit``, which has to have it in it."""
     LOCK_OUTLIVES_AGENT = "lock_outlives_agent"
     """A session may be refused as open elsewhere for a moment after the agent that had it open has ended."""
     SPEAKS_HARN = "speaks_harn"
@@ -73,11 +71,6 @@ QUIRKS: tuple[Quirk, ...] = (
         agent="harn",
         kind=QuirkKind.SPEAKS_HARN,
         why="older builds do not list their extensions",
-    ),
-    Quirk(
-        agent="harn",
-        kind=QuirkKind.READS_OUTPUT_WITH_EXIT,
-        why="takes the output of a command from the answer to terminal/wait_for_exit, and none from terminal/output",
     ),
     Quirk(
         agent="gemini-cli",

@@ -41,7 +41,7 @@ from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.protocol.events import CancelRequested, Ended, NotificationReceived, RequestReceived
 from acp_host.protocol.host_protocol import HostEvent, HostProtocol
 from acp_host.protocol.negotiation import Agreement, Registered, client_capabilities
-from acp_host.quirks import QUIRKS, Quirk, QuirkKind
+from acp_host.quirks import QUIRKS, Quirk
 from acp_host.reminders import WireRung
 from acp_host.scheduling import AsyncioScheduler, SystemClock
 from acp_host.services.mcp import McpServers
@@ -152,7 +152,9 @@ class HostConnection(AgentMethods):
             text_of=services.text_of,
             report=self.diagnostics.add,
         )
-        self._service_handlers = ServiceHandlers(services, gate, self._sessions, self._has_quirk, self.diagnostics.add)
+        self._service_handlers = ServiceHandlers(
+            services, gate, self._sessions, lambda: self.agreement, self.diagnostics.add
+        )
         self._service_handlers.register(self._incoming)
         self._notifications.take("elicitation/complete", self._service_handlers.elicitation_completed)
         self._routes = HarnRoutes(self._sessions, self._is_harn, self.diagnostics.add)
@@ -450,9 +452,6 @@ class HostConnection(AgentMethods):
         self._sessions.remove(session_id)
         if self._tasks.is_open:
             self._tasks.start(self._services.close_session(session_id))
-
-    def _has_quirk(self, kind: QuirkKind) -> bool:
-        return self.agreement.quirk(kind) is not None
 
     def _add_session(self, session_id: str, roots: Any, opening: Opening | None, *, is_fork: bool = False) -> Session:
         changes = None if self._checks is None else ChangeCheck(session_id, roots, self._checks)

@@ -15,7 +15,7 @@ from acp_host.host.incoming import IncomingRequests
 from acp_host.host.permission_gate import PermissionGate
 from acp_host.host.session import Session
 from acp_host.host.session_table import SessionTable
-from acp_host.protocol.negotiation import Registered
+from acp_host.protocol.negotiation import Agreement, Registered
 from acp_host.quirks import QuirkKind
 from acp_host.services.audit import AuditTrail
 from acp_host.services.elicitation import ElicitationHandlers, answer_elicitation
@@ -111,7 +111,7 @@ class ServiceHandlers:
         services: the services.
         gate: decides what the agent may do.
         sessions: says which sessions exist.
-        has_quirk: tells whether a quirk is in force for the agent.
+        agreement: returns what was agreed with the agent.
         report: takes diagnostics.
     """
 
@@ -120,13 +120,13 @@ class ServiceHandlers:
         services: ServiceSet,
         gate: PermissionGate,
         sessions: SessionTable,
-        has_quirk: Callable[[QuirkKind], bool],
+        agreement: Callable[[], Agreement],
         report: Callable[[Diagnostic], None],
     ) -> None:
         self._services = services
         self._gate = gate
         self._sessions = sessions
-        self._has_quirk = has_quirk
+        self._agreement = agreement
         self._report = report
         self._report_question = throttled(report)
 
@@ -181,7 +181,7 @@ class ServiceHandlers:
         try:
             return await self._services.files.read_text_file(params)
         except ResourceNotFound:
-            if self._has_quirk(QuirkKind.MISSING_FILE_READS_EMPTY):
+            if self._agreement().quirk(QuirkKind.MISSING_FILE_READS_EMPTY) is not None:
                 return ReadTextFileResponse("")
             raise
 
@@ -212,7 +212,7 @@ class ServiceHandlers:
         terminal = next((terminal for terminal in known if terminal.terminal_id == request.terminal_id), None)
         if terminal is None:
             return response
-        if terminal.command.shell is None and not self._has_quirk(QuirkKind.READS_OUTPUT_WITH_EXIT):
+        if terminal.command.shell is None and self._agreement().harn is None:
             return response
         return evolve(response, extra={"stdout": terminal.output, "stderr": "", "combined": terminal.output})
 

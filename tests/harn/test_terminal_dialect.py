@@ -68,13 +68,23 @@ async def test_other_agents_get_no_more_than_the_protocol_says() -> None:
         pass
 
 
-@pytest.mark.parametrize("quirks", [True, False])
-async def test_harn_gets_the_output_of_plain_commands_too(quirks: bool) -> None:
+@pytest.mark.parametrize(
+    ("name", "capabilities", "quirks", "out"),
+    [
+        ("harn", {}, True, "hi\n"),
+        ("harn", {}, False, None),
+        ("of-harn", {"_meta": {"harn": {}}}, True, "hi\n"),
+        ("other", {}, True, None),
+    ],
+)
+async def test_harn_gets_the_output_of_plain_commands_too(
+    name: str, capabilities: Any, quirks: bool, out: str | None
+) -> None:
     async def whole(agent: ScriptedAgent) -> None:
-        await agent.handshake(agentInfo={"name": "harn", "version": "0.10.126"})
+        await agent.handshake(capabilities, agentInfo={"name": name, "version": "0.10.126"})
         await agent.open_session("s-1")
         ended = await run(agent, command="echo", args=["hi"])
-        assert ended.get("stdout") == ("hi\n" if quirks else None)
+        assert ended.get("stdout") == out
 
     agent = ScriptedAgent(whole)
     options: dict[str, Any] = {} if quirks else {"quirks": ()}
