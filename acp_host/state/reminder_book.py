@@ -13,6 +13,7 @@ under it; an entry made by the fourth rule becomes part of the one that was sent
 ``merged``.
 
 Cost: O(1) amortised per event but for the search of the third rule, which is linear in the requests without an answer.
+Freezing costs as much as has changed, and a copy of the list; where an entry has moved or left, all are gone through.
 """
 
 from __future__ import annotations
@@ -77,6 +78,10 @@ class ReminderBook:
         self._foreign: OrderedDict[str, None] = OrderedDict()
         self._gone: deque[str] = deque()
         self._touched: dict[str, ReminderBuilder] = {}
+        self._shown: list[ReminderEntry] = []
+        self._shown_at: dict[str, int] = {}
+        self._stale: dict[str, ReminderBuilder] = {}
+        self._is_arranged = True
         self._order = 0
         self._numbers = {"rmd": 0, "agent": 0}
 
@@ -113,7 +118,7 @@ class ReminderBook:
     def add(self, builder: ReminderBuilder) -> None:
         """Keep a new entry."""
         self._entries[builder.id] = builder
-        self._touched[builder.id] = builder
+        self._touched[builder.id] = self._stale[builder.id] = builder
         self._note_added(builder.id)
 
     def touch(self, builder: ReminderBuilder, *, heard: bool = True) -> None:
@@ -123,7 +128,7 @@ class ReminderBook:
             builder.changed = self._now()
             if heard:
                 builder.last_turn = self.turn
-            self._touched[builder.id] = builder
+            self._touched[builder.id] = self._stale[builder.id] = builder
             self._note_changed(builder.id)
 
     def set_open(self, builder: ReminderBuilder, is_open: bool) -> None:
@@ -185,6 +190,7 @@ class ReminderBook:
             owner.retire()
             self.touch(owner, heard=False)
             facts = self._facts[agent_id] = AgentFacts(agent_id)
+            self._is_arranged = False
         elif owner is not None and owner is not builder and owner.made is None:
             self._merge(owner, builder)
         self.bind(facts, builder)
@@ -258,7 +264,9 @@ class ReminderBook:
         self._note_merged(builder.id, other.id)
 
     def _touch_kin(self, facts: AgentFacts) -> None:
-        """The entries that this one replaced, or that replaced it, name it."""
+        """The entries that this one replaced, or that replaced it, name it, and stand where it says."""
+        if facts.dropped or facts.deduped_by is not None:
+            self._is_arranged = False
         for agent_id in (*facts.dropped, facts.deduped_by):
             kin = self.owner_of(agent_id)
             if kin is not None:
@@ -279,6 +287,7 @@ class ReminderBook:
             builder = self._entries[self._foreign.popitem(last=False)[0]]
             builder.retire()
             builder.thaw()
+            self._stale[builder.id] = builder
             self._note_changed(builder.id)
             self._place(builder)
         while len(self._past) > self._limit:
@@ -317,6 +326,7 @@ class ReminderBook:
 
     def _forget(self, builder: ReminderBuilder) -> None:
         del self._entries[builder.id]
+        self._is_arranged = False
         self._past.pop(builder.id, None)
         self._foreign.pop(builder.id, None)
         self._open.pop(builder.id, None)
@@ -326,7 +336,20 @@ class ReminderBook:
     # --- order and freezing -----------------------------------------------------------------------------------------
 
     def freeze(self) -> tuple[ReminderEntry, ...]:
-        """Return the entries, each where it came in, or where the first one stood that it replaced."""
+        """Return the entries, each where it came in, or where the first one stood that it replaced.
+
+        Where nothing has moved or left, it costs as much as has changed, however many entries there are.
+        """
+        stale, self._stale = self._stale, {}
+        if not self._is_arranged or any(map(_may_move, stale.values())):
+            self._arrange()
+        else:
+            for builder in stale.values():
+                place = self._shown_at.setdefault(builder.id, len(self._shown))
+                self._shown[place : place + 1] = [self.frozen(builder)]  # a new one stands at the end
+        return tuple(self._shown)
+
+    def _arrange(self) -> None:
         builders = list(self._entries.values())
         places: dict[str, int] = {}
         moved = False
@@ -340,7 +363,9 @@ class ReminderBook:
                 moved = True
         if moved:
             builders.sort(key=lambda builder: (places[builder.id], builder.order))
-        return tuple([builder.frozen or self.frozen(builder) for builder in builders])
+        self._shown = [builder.frozen or self.frozen(builder) for builder in builders]
+        self._shown_at = {builder.id: place for place, builder in enumerate(builders)}
+        self._is_arranged = True
 
     def frozen(self, builder: ReminderBuilder) -> ReminderEntry:
         """Return an entry as it is now; the same object as long as it does not change."""
@@ -362,3 +387,9 @@ class ReminderBook:
                 owners = [self.owner_of(agent_id) for agent_id in facts.dropped]
                 found += [owner for owner in owners if owner is not None and owner is not builder]
         return sorted(found, key=lambda old: old.order) if len(found) > 1 else found
+
+
+def _may_move(builder: ReminderBuilder) -> bool:
+    """Whether an entry may stand elsewhere than where it came in."""
+    took_a_place = builder.replaces or builder.first_place != builder.order
+    return bool(took_a_place) or any(facts.dropped for facts in builder.facts)

@@ -3,6 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from acp_host.errors import InvalidState
 from acp_host.state import reminder_events as events
@@ -678,3 +680,58 @@ def test_without_a_connection_nothing_can_be_done(command):
         getattr(Panel().panel, command)("rmd-1")
     with pytest.raises(InvalidState):
         Panel().panel.clear()
+
+
+HOST_IDS, AGENT_IDS = [f"rmd-{number}" for number in range(1, 6)], ["r-1", "r-2", "r-3", "rmd-1", "agent-1"]
+HOST, AGENT = st.sampled_from(HOST_IDS), st.sampled_from(AGENT_IDS)
+EVENTS = st.lists(
+    st.one_of(
+        st.just("made"),
+        st.builds(events.ReminderSending, HOST, st.just("remind"), sent_id=st.none() | HOST),
+        st.builds(events.ReminderAccepted, HOST, st.just("remind"), st.none() | AGENT),
+        st.builds(events.ReminderReplaced, HOST, HOST),
+        st.builds(events.ReminderEnded, HOST, st.just("revoked")),
+        st.builds(events.ReminderEmitted, AGENT, st.sampled_from(["text", "other"]), source=st.just("host")),
+        st.builds(events.ReminderDeduped, AGENT, st.just("k"), st.lists(AGENT, max_size=2).map(tuple)),
+        st.builds(events.ReminderExpired, AGENT, st.just("cleared")),
+        st.just(events.RemindersTurnStarted()),
+        st.just(events.RemindersTurnEnded()),
+    ),
+    max_size=25,
+)
+
+
+@given(EVENTS, st.sets(st.integers(0, 25)))
+def test_the_order_is_the_same_however_often_somebody_looks(fed: list[Any], looks: set[int]) -> None:
+    """What was shown before is only brought up to date; that must come to what making all of it anew comes to."""
+    panel = Panel(history=2).panel
+    for number, event in enumerate(fed):
+        panel.apply(events.ReminderMade(panel.next_id(), "text", "finish_step") if event == "made" else event)
+        if number in looks:
+            panel.snapshot()
+    shown = panel.snapshot().entries
+    panel._book._is_arranged = False
+    assert shown == panel._book.freeze()
+
+
+def test_what_one_takes_the_place_of_may_turn_out_when_the_other_that_took_it_has_left() -> None:
+    panel = Panel(history=2)
+    panel.made()
+    panel.accepted("r-9")
+    panel(events.ReminderDeduped("r-1", "k", ("r-3",)), events.ReminderDeduped("r-2", "k", ("r-3",)))
+    panel(events.ReminderExpired("r-2", "cleared"))
+    panel.turn()
+    panel(emitted("r-1"), emitted("r-9"))
+    assert panel.ids() == ["rmd-1", "rmd-2", "agent-1"]
+    panel(events.ReminderAccepted("rmd-1", "remind", "r-3"))
+    assert panel.ids() == ["rmd-1", "agent-1", "rmd-2"]
+
+
+def test_what_a_snapshot_costs_does_not_grow_with_the_entries() -> None:
+    panel = Panel()
+    for _ in range(3):
+        panel.made()
+    panel.panel._book._arrange = None  # type: ignore[assignment]  # what goes through all entries is not needed
+    for number in range(3):
+        panel.accepted(f"r-{number}")
+    assert panel.ids() == [f"rmd-{number}" for number in range(1, 7)]
