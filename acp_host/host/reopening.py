@@ -88,8 +88,13 @@ def _steps(instance: object, attribute: object, value: tuple[ReopenStep, ...]) -
 
 
 def _at_least_one(instance: object, attribute: object, value: int) -> None:
-    if value < 1:
+    if not isinstance(value, int) or value < 1:
         raise InvalidInput(f"tries is 1 or more, not {value!r}")
+
+
+def _seconds(instance: object, attribute: object, value: float) -> None:
+    if not (isinstance(value, int | float) and value >= 0):
+        raise InvalidInput(f"pause is a number of seconds, not {value!r}")
 
 
 @frozen(kw_only=True)
@@ -110,7 +115,7 @@ class ReopenPolicy:
     )
     new_after_failure: bool = False
     tries: int = field(default=2, validator=_at_least_one)
-    pause: float = 0.5
+    pause: float = field(default=0.5, validator=_seconds)
 
 
 @frozen

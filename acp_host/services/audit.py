@@ -21,6 +21,7 @@ from typing import Any
 from attrs import asdict, field, frozen
 
 from acp_host.diagnostics import excerpt
+from acp_host.errors import InvalidInput
 from acp_host.state.observers import check_observer
 
 __all__ = ["AuditDecision", "AuditRecord", "AuditTrail", "DecidedBy"]
@@ -97,9 +98,16 @@ class AuditTrail:
         capacity: how many records are kept here.
         file: each record is added to it as a line of JSON; made readable to its owner only. Writing happens in a
             thread; a file that cannot be written is logged to ``acp_host.audit``, and the records are kept here.
+
+    Raises:
+        InvalidInput: an argument is of another type.
     """
 
     def __init__(self, *, capacity: int = 10_000, file: str | Path | None = None) -> None:
+        if not isinstance(capacity, int) or capacity < 0:
+            raise InvalidInput(f"capacity is a number of records, not {capacity!r}")
+        if not isinstance(file, str | Path | None):
+            raise InvalidInput(f"AuditTrail(file=…) takes a path, not {type(file).__name__}")
         self._records: deque[AuditRecord] = deque(maxlen=capacity)
         self._observers: list[Callable[[AuditRecord], None]] = []
         self.file = None if file is None else Path(file)

@@ -62,10 +62,18 @@ class ElicitationHandlers:
             :func:`~acp_host.services.form_reader.read_form` makes fields.
         url: asks for consent and opens a web page; takes :class:`~acp_host.wire.elicitation.ElicitationUrlMode`, of
             which :func:`~acp_host.services.page_address.read_address` tells what to show.
+
+    Raises:
+        InvalidInput: one is no function.
     """
 
     form: ElicitationHandler | None = None
     url: ElicitationHandler | None = None
+
+    def __attrs_post_init__(self) -> None:
+        for handler in (self.form, self.url):
+            if not (handler is None or callable(handler)):
+                raise InvalidInput(f"a handler of questions is a function or a queue, not {type(handler).__name__}")
 
     def for_request(self, request: CreateElicitationRequest) -> ElicitationHandler | None:
         """Return the handler for the request's mode, or ``None``."""

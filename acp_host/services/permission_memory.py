@@ -183,6 +183,8 @@ class RememberedDecisions:
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
+        if not isinstance(path, str | Path | None):
+            raise InvalidInput(f"what is remembered is kept in a file, and {type(path).__name__} is no path of one")
         self.path = None if path is None else Path(path)
         self._here: list[RememberedDecision] = []
         self._lock = threading.RLock()

@@ -268,8 +268,8 @@ class Permissions:
     policy: PermissionPolicy = field(factory=PermissionPolicy.ask, validator=_is_a(PermissionPolicy))
     ask: PermissionHandler | None = field(default=None, validator=_is_a(Callable, None))
     remember: RememberedDecisions | None = field(default=None, validator=_is_a(RememberedDecisions, None))
-    direct: bool = True
-    check_changes: bool | FingerprintLimits | None = None
+    direct: bool = field(default=True, validator=_is_a(bool))
+    check_changes: bool | FingerprintLimits | None = field(default=None, validator=_is_a(bool, FingerprintLimits, None))
 
     @property
     def change_limits(self) -> FingerprintLimits | None:

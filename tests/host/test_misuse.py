@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import acp_host
 from acp_host import AuthRequired, ConnectionLost, InvalidInput, InvalidState
 from acp_host.protocol.host_protocol import HostProtocol
+from acp_host.services.files import FileService
 from acp_host.testing import ReferenceAgent, ScriptedAgent
 from tests.chaos.bad_agents import DONE, open_session
 from tests.host.scripts import connected
@@ -163,3 +165,26 @@ async def test_a_refusal_for_want_of_a_login_says_how_to_log_in() -> None:
     assert raised.value.__notes__ == [
         "To log in, pass connect(authenticate=…), or call host.authentication.log_in(…) before."
     ]
+
+
+WRONG: list[tuple[str, Callable[[Any], Any]]] = [
+    ("find_document", lambda wrong: FileService(buffers=wrong)),
+    ("find_document", lambda wrong: FileService(buffers=[wrong])),
+    ("conflict", lambda wrong: FileService(conflict=wrong)),
+    ("max_file_size", lambda wrong: FileService(max_file_size=-wrong)),
+    ("direct", lambda wrong: acp_host.Permissions(direct=wrong)),
+    ("check_changes", lambda wrong: acp_host.Permissions(check_changes=wrong)),
+    ("a function or a queue", lambda wrong: acp_host.ElicitationHandlers(form=wrong)),
+    ("a function or a queue", lambda wrong: acp_host.ElicitationHandlers(url=wrong)),
+    ("capacity", lambda wrong: acp_host.AuditTrail(capacity=-wrong)),
+    ("AuditTrail", lambda wrong: acp_host.AuditTrail(file=wrong)),
+    ("is no path", lambda wrong: acp_host.RememberedDecisions(wrong)),
+    ("tries", lambda wrong: acp_host.ReopenPolicy(tries=str(wrong))),  # type: ignore[arg-type]
+    ("pause", lambda wrong: acp_host.ReopenPolicy(pause=-wrong)),
+]
+
+
+@pytest.mark.parametrize(("named", "make"), WRONG)
+def test_what_a_service_cannot_use_is_said_when_it_is_made(named: str, make: Callable[[Any], Any]) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        make(7)

@@ -7,7 +7,7 @@ it writes belongs into the document, where the user sees it and can undo it.
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from attrs import field, frozen
 
@@ -70,6 +70,7 @@ class BufferEdit:
     version: int | str | None = None
 
 
+@runtime_checkable
 class BufferProvider(Protocol):
     """Open documents, as an editor implements it. Both methods are called on the event loop and may be coroutines.
 

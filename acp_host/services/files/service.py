@@ -93,7 +93,7 @@ class FileService:
             is asked, and ends that with the turn.
 
     Raises:
-        InvalidInput: a pattern is none.
+        InvalidInput: a pattern is none, or an argument is of another type.
     """
 
     def __init__(
@@ -108,11 +108,15 @@ class FileService:
         create_parents: bool = True,
         max_file_size: int = MAX_FILE_SIZE,
     ) -> None:
+        if not (conflict is None or callable(conflict)):
+            raise InvalidInput(f"FileService(conflict=…) takes a function, not {type(conflict).__name__}")
+        if not isinstance(max_file_size, int) or max_file_size < 0:
+            raise InvalidInput(f"max_file_size is a number of bytes, not {max_file_size!r}")
         self.can_read = read
         self.can_write = write
         self.rules = FileRules(deny, read_only)
         self.asking: Callable[[WriteTextFileRequest], AbstractContextManager[None]] = lambda request: nullcontext()
-        self._buffers = tuple(buffers) if isinstance(buffers, Sequence) else (buffers,)
+        self._buffers = _providers(buffers)
         self._decide = conflict
         self._disk = Disk(max_file_size=max_file_size, create_parents=create_parents)
         self._changes = FileChanges()
@@ -357,3 +361,12 @@ class FileService:
         if decision == conflict.current and decision != conflict.proposed:
             raise invalid(path, "was not written: the user has kept the text that is there, which is another; read it")
         return decision
+
+
+def _providers(given: BufferProvider | Sequence[BufferProvider]) -> tuple[BufferProvider, ...]:
+    providers = tuple(given) if isinstance(given, Sequence) else (given,)
+    for provider in providers:
+        if not isinstance(provider, BufferProvider):
+            problem = f"{type(provider).__name__} has no find_document() and apply_edit()"
+            raise InvalidInput(f"FileService(buffers=…) takes what has the editor's documents, and {problem}")
+    return providers
