@@ -15,7 +15,14 @@ from typing import Any
 from acp_host.errors import InvalidInput, RequestFailed
 from acp_host.harn.calls import Calls
 from acp_host.state.events import HarnEvent
-from acp_host.state.harn.human_requests import KINDS, HumanAnswerRefused, HumanAnswerSent, HumanRequest, kind_in
+from acp_host.state.harn.human_requests import (
+    KINDS,
+    HumanAnswerRefused,
+    HumanAnswerSent,
+    HumanAnswerTaken,
+    HumanRequest,
+    kind_in,
+)
 
 __all__ = ["HumanAnswers"]
 
@@ -94,6 +101,7 @@ class HumanAnswers:
         except RequestFailed:
             self._tell(HumanAnswerRefused(request_id))
             raise
+        self._tell(HumanAnswerTaken(request_id))
 
     def _tell(self, event: HarnEvent) -> None:
         if self._calls.session.state.harn is not None:  # else the request is not known here

@@ -12,6 +12,7 @@ from acp_host.state.harn.human_requests import (
     MAX_REQUESTS,
     HumanAnswerRefused,
     HumanAnswerSent,
+    HumanAnswerTaken,
     HumanRequest,
     HumanRequestResolved,
 )
@@ -82,9 +83,34 @@ def test_an_answer_is_on_its_way_until_the_agent_says_what_became_of_it() -> Non
     assert desk.harn.human_requests[ID].status == "cancelled"
 
 
+@pytest.mark.parametrize("quorum, status", [(None, "answered"), (1, "answered"), (2, "open")])
+def test_an_answer_that_was_taken_is_the_end_unless_more_have_to_answer(quorum: int | None, status: str) -> None:
+    desk = Desk().take(asked(payload={"quorum": quorum})).apply(HumanAnswerSent(ID), HumanAnswerTaken(ID))
+    assert desk.harn.human_requests[ID].status == status
+
+
+def test_what_the_agent_says_counts_more_than_that_it_took_an_answer() -> None:
+    desk = Desk().take(asked()).apply(HumanAnswerSent(ID)).take(resolved("timeout")).apply(HumanAnswerTaken(ID))
+    assert desk.harn.human_requests[ID].status == "timeout"
+    assert list(desk.apply(HumanAnswerTaken("unknown")).harn.human_requests) == [ID]
+
+
+def test_an_answer_may_wait_for_the_end_of_the_turn() -> None:
+    desk = Desk().take(asked(), asked("late")).apply(HumanAnswerSent(ID), events.TurnEnded(1, "completed"))
+    assert [request.status for request in desk.harn.human_requests.values()] == ["sent", "unanswered"]
+    desk.apply(HumanAnswerTaken(ID), HumanAnswerSent("late"), HumanAnswerTaken("late"))
+    assert [request.status for request in desk.harn.human_requests.values()] == ["answered", "answered"]
+
+
+@pytest.mark.parametrize("end", [events.SessionClosed(), AgentSessionEnded()])
+def test_nothing_waits_behind_the_end_of_the_session(end: Any) -> None:
+    desk = Desk().take(asked()).apply(HumanAnswerSent(ID), end)
+    assert desk.harn.human_requests[ID].status == "unanswered"
+
+
 @pytest.mark.parametrize("end", [events.TurnEnded(1, "completed"), events.SessionClosed(), AgentSessionEnded()])
 def test_what_is_open_at_the_end_is_so_no_more(end: Any) -> None:
-    desk = Desk().take(asked(), asked("done"), resolved("timeout", "done")).apply(HumanAnswerSent(ID), end)
+    desk = Desk().take(asked(), asked("done"), resolved("timeout", "done")).apply(end)
     desk.deliver()
     assert [request.status for request in desk.harn.human_requests.values()] == ["unanswered", "timeout"]
     desk.take(resolved())

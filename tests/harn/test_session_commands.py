@@ -407,7 +407,10 @@ async def test_what_a_person_answers_is_held_against_what_was_asked() -> None:
         with pytest.raises(InvalidInput, match="needs no answer any more: it is answered"):
             await people.answer("hitl_question_1", {"branch": "main"})
         await turn
-        assert status(2) == "unanswered"
+        assert status(2) == "answered"
+        told = session.state.snapshot().harn
+        assert told is not None
+        assert told.human_requests["hitl_approval_3"].status == "unanswered"
 
 
 async def test_answers_of_people() -> None:

@@ -4,11 +4,12 @@
 what happens                                ``status`` of the request
 ==========================================  ===========================================================================
 it is announced, in one way or in both      ``open``
-this host has sent an answer                ``sent``, until the agent says what became of it: an answer may wait for
-                                            the end of the turn that waits for it
-that was refused                            ``open``
-the agent says what became of it            its word: ``answered``, ``timeout``, ``cancelled``, ``error``, or another
-turn or session end before it does          ``unanswered``; its word may yet come
+this host has sent an answer                ``sent``; an answer may wait for the end of the turn that waits for it
+the agent has taken that                    ``answered``; ``open`` where more than one person has to answer
+the agent has refused that                  ``open``
+the agent says what became of the request   its word: ``answered``, ``timeout``, ``cancelled``, ``error``, or another
+its turn ends before anybody has answered   ``unanswered``; an answer, or the agent's word, may yet come
+its session ends before the agent's word    ``unanswered``
 ==========================================  ===========================================================================
 """
 
@@ -28,6 +29,7 @@ __all__ = [
     "MAX_REQUESTS",
     "HumanAnswerRefused",
     "HumanAnswerSent",
+    "HumanAnswerTaken",
     "HumanRequest",
     "HumanRequestResolved",
     "HumanRequested",
@@ -39,7 +41,7 @@ MAX_REQUESTS = 200
 """How many requests are kept; those that need no answer leave first, the oldest before the others."""
 
 _TOPIC = "human_requests"
-_OPEN, _SENT, _UNANSWERED = "open", "sent", "unanswered"
+_OPEN, _SENT, _ANSWERED, _UNANSWERED = "open", "sent", "answered", "unanswered"
 KINDS: Final = ("question", "approval", "dual_control", "escalation")
 """The kinds of request that Harn is known to have."""
 
@@ -150,6 +152,13 @@ class HumanAnswerSent(HarnEvent):
 
 
 @model
+class HumanAnswerTaken(HarnEvent):
+    """The agent has taken that answer; what became of the request it may say besides."""
+
+    request_id: str
+
+
+@model
 class HumanAnswerRefused(HarnEvent):
     """The agent did not take that answer."""
 
@@ -171,11 +180,12 @@ class HumanRequests:
         return {
             HumanRequested: self._requested,
             HumanRequestResolved: self._resolved,
-            HumanAnswerSent: lambda event: self._move(event.request_id, _OPEN, _SENT),
-            HumanAnswerRefused: lambda event: self._move(event.request_id, _SENT, _OPEN),
-            TurnEnded: self._over,
-            SessionClosed: self._over,
-            AgentSessionEnded: self._over,
+            HumanAnswerSent: lambda event: self._move(event.request_id, (_OPEN, _UNANSWERED), _SENT),
+            HumanAnswerTaken: self._taken,
+            HumanAnswerRefused: lambda event: self._move(event.request_id, (_SENT,), _OPEN),
+            TurnEnded: lambda _: self._over(_OPEN),
+            SessionClosed: lambda _: self._over(_OPEN, _SENT),
+            AgentSessionEnded: lambda _: self._over(_OPEN, _SENT),
         }
 
     def freeze(self) -> Mapping[str, HumanRequest]:
@@ -205,15 +215,19 @@ class HumanRequests:
         if known.is_open or known.status == _UNANSWERED:
             self._requests.put(event.request_id, evolve(known, status=event.outcome))
 
-    def _move(self, request_id: str, before: str, after: str) -> None:
+    def _taken(self, event: HumanAnswerTaken) -> None:
+        known = self._requests.get(event.request_id)
+        if known is not None:
+            self._move(event.request_id, (_SENT,), _ANSWERED if known.quorum == 1 else _OPEN)
+
+    def _move(self, request_id: str, before: tuple[str, ...], after: str) -> None:
         known = self._requests.get(request_id)
-        if known is not None and known.status == before:
+        if known is not None and known.status in before:
             self._requests.put(request_id, evolve(known, status=after))
 
-    def _over(self, _: object) -> None:
-        for request_id, known in self._requests.freeze().items():
-            if known.is_open:
-                self._requests.put(request_id, evolve(known, status=_UNANSWERED))
+    def _over(self, *before: str) -> None:
+        for request_id in self._requests.freeze():
+            self._move(request_id, before, _UNANSWERED)
 
 
 def kind_in(request_id: str) -> str | None:
