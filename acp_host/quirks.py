@@ -69,6 +69,12 @@ QUIRKS: tuple[Quirk, ...] = (
     ),
     Quirk(
         agent="harn",
+        kind=QuirkKind.WORKS_UNADVERTISED,
+        subject="session/fork",
+        why="it forks sessions and does not advertise it",
+    ),
+    Quirk(
+        agent="harn",
         kind=QuirkKind.SPEAKS_HARN,
         why="older builds do not list their extensions",
     ),

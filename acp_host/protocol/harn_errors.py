@@ -20,12 +20,14 @@ from collections.abc import Mapping
 
 from acp_host.errors import AuthRequired, NoActivePrompt, PromptFailed, RequestFailed, SessionNotFound
 from acp_host.wire.harn.prompt import prompt_failure
+from acp_host.wire.harn.refusals import refusal_reason
 
 __all__ = ["harn_error"]
 
 _FAILED, _NOT_NOW = AuthRequired.default_code, NoActivePrompt.default_code
 _NOT_FOUND = re.compile(r"\bsession not found\b|\bunknown session\b", re.IGNORECASE)
 _LONGEST_READ = 4_096
+_ENVIRONMENT = "environment_policy."
 
 
 def harn_error(error: RequestFailed, *, is_harn: bool) -> RequestFailed:
@@ -36,6 +38,8 @@ def harn_error(error: RequestFailed, *, is_harn: bool) -> RequestFailed:
             return PromptFailed(error.message, failure=failure, code=error.code, data=error.data, method=error.method)
         if is_harn and not _wants_login(error):
             return RequestFailed(error.message, code=error.code, data=error.data, method=error.method)
+    elif is_harn and (refusal_reason(error) or "").startswith(_ENVIRONMENT):
+        error.add_note("Say what the programs of its model get: new_session(environment=ChildEnvironment(…)).")
     elif is_harn and error.code == _NOT_NOW:
         kind = SessionNotFound if _NOT_FOUND.search(error.message[:_LONGEST_READ]) else NoActivePrompt
         return kind(error.message, code=error.code, data=error.data, method=error.method)

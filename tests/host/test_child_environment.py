@@ -99,6 +99,7 @@ async def test_an_agent_that_wants_a_choice_says_so_by_a_word() -> None:
         with pytest.raises(InvalidParams) as refused:
             await host.new_session()
     assert refusal_reason(refused.value) == "environment_policy.missing"
+    assert "ChildEnvironment" in refused.value.__notes__[0]
 
 
 @pytest.mark.parametrize(("kind", "grants"), [("everything", ()), ("", ()), ("inherited", ["PATH"]), ("isolated", [1])])

@@ -107,3 +107,8 @@ def test_what_has_the_wrong_type_is_not_offered_and_told() -> None:
         "it counts as not offered"
     ]
     assert len(told) == 4
+
+
+def test_it_forks_sessions_without_a_word() -> None:
+    assert agreed({}, agentInfo=HARN, quirks=QUIRKS).agreement.supports("session/fork")
+    assert not agreed({}, quirks=QUIRKS).agreement.supports("session/fork")

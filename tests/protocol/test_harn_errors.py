@@ -124,6 +124,8 @@ def test_that_code_means_nothing_of_another_agent() -> None:
         ("session/remind: HARN-RMD-042: new", None, "HARN-RMD-042"),
         ("session/remind: HARN-RMD-001: x", {"reason": None}, "HARN-RMD-001"),
         ("HARN-RMD-1", {"reason": 7, "code": -1}, None),
+        ("invalid_model: no such model", None, "invalid_model"),
+        ("this is no invalid_model: it", None, None),
         ("no", "text", None),
         ("no", [1], None),
         ("no", None, None),

@@ -1,7 +1,7 @@
 """Why Harn refuses a request, in a word: :func:`refusal_reason`.
 
-Its errors share few codes. What tells them apart is, in this order, ``data.reason``, ``data.code``, or a code of its
-own in the message.
+Its errors share few codes. What tells them apart is, in this order, ``data.reason``, ``data.code``, or a word in the
+message: a code of its own for reminders, ``invalid_model`` at the beginning for models.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from acp_host.errors import RequestFailed
 
 __all__ = ["refusal_reason"]
 
-_REMINDER_CODE = re.compile(r"HARN-RMD-\d{3}")
+_WORD = re.compile(r"HARN-RMD-\d{3}|\Ainvalid_model(?=:)")
 _LONGEST_READ = 4_096
 
 
@@ -29,5 +29,5 @@ def refusal_reason(error: RequestFailed) -> str | None:
             word = data.get(name)
             if isinstance(word, str) and word:
                 return word
-    found = _REMINDER_CODE.search(error.message[:_LONGEST_READ])
+    found = _WORD.search(error.message[:_LONGEST_READ])
     return None if found is None else found.group()
