@@ -100,7 +100,8 @@ class connect:
             function that shows forms, or :class:`~acp_host.services.elicitation.ElicitationHandlers` for each;
             ``None``: not offered.
         handlers: answers requests of extensions, by wire method, from the first message on; later ones can be added
-            with :meth:`HostConnection.on_request`.
+            with :meth:`HostConnection.on_request`. One that works for a turn and is to end with it is a
+            :class:`~acp_host.host.incoming.TurnHandler`.
         authenticate: chooses how to log in when the agent refuses a call for want of it, which is then made once more:
             a (coroutine) function that takes a :class:`~acp_host.host.authentication.LoginRequest` and returns one of
             its ``methods`` (one by environment variables ``with_values``), or ``None``. ``None``: such a call raises
