@@ -11,12 +11,16 @@ from typing import Any
 from acp_host.cli.printer import Printer, plain
 from acp_host.cli.render import content_text
 from acp_host.host.session import Session
+from acp_host.state.harn.agent_events import Alert
 from acp_host.state.harn.artifacts import Artifact
 from acp_host.state.harn.composition_runs import CompositionRun
 from acp_host.state.harn.human_requests import HumanRequest
 from acp_host.state.harn.live_clients import LiveClientsSnapshot
+from acp_host.state.harn.plan_documents import PlanDocument
+from acp_host.state.harn.progress import Progress
 from acp_host.state.harn.skills import SkillsSnapshot
 from acp_host.state.harn.snapshot import HarnSnapshot
+from acp_host.state.harn.staged_writes import StagedWrites
 from acp_host.state.harn.workers import Worker
 from acp_host.state.injections import Injection
 from acp_host.state.observable import ChangeSet
@@ -36,7 +40,8 @@ class HarnView:
 
     def __init__(self, printer: Printer, session: Session) -> None:
         self._printer = printer
-        self._told: dict[str, str] = {}
+        self._told: dict[tuple[str, str], str] = {}
+        self._listed: dict[str, int] = {}
         session.state.changed.connect(self._show)
 
     def _show(self, changes: ChangeSet) -> None:
@@ -44,6 +49,8 @@ class HarnView:
             topic, _, entry_id = str(key).partition("/")
             if topic in _WORDS and changes.snapshot.harn is not None:
                 self._show_topic(topic, entry_id, changes.snapshot.harn)
+            elif topic in _LISTS and changes.snapshot.harn is not None:
+                self._show_list(topic, changes.snapshot.harn)
         for key in changes.keys("injections"):
             entry = changes.snapshot.injections.get(key)
             if entry is not None:
@@ -56,10 +63,17 @@ class HarnView:
         if entry is not None:
             self._tell(label, entry_id or topic, words(entry))
 
+    def _show_list(self, topic: str, harn: HarnSnapshot) -> None:
+        label, words = _LISTS[topic]
+        recent = getattr(harn, topic)
+        for entry in recent.since(self._listed.get(topic, 0)):
+            self._printer.line(label, plain(_short(words(entry))), style="bold magenta")
+        self._listed[topic] = recent.end
+
     def _tell(self, label: str, key: str, text: str) -> None:
         """Print a line, unless it says what the last one about this did."""
-        if self._told.get(key) != text:
-            self._told[key] = text
+        if self._told.get((label, key)) != text:
+            self._told[label, key] = text
             self._printer.line(label, plain(text), style="bold magenta")
 
 
@@ -80,6 +94,23 @@ def _artifact(artifact: Artifact) -> str:
 
 def _question(request: HumanRequest) -> str:
     return f"{request.kind}  {request.status}: {_short(request.prompt)}"
+
+
+def _alert(alert: Alert) -> str:
+    return f"{alert.event.words} (told again)" if alert.replayed else alert.event.words
+
+
+def _progress(progress: Progress) -> str:
+    share = "" if progress.share is None else f"  {progress.share:.0%}"
+    return f"{progress.phase or 'work'}{share}: {_short(progress.message)}"
+
+
+def _staged(staged: StagedWrites) -> str:
+    return f"{staged.count} files wait to be written: {_short(', '.join(write.path for write in staged.writes))}"
+
+
+def _plan(document: PlanDocument) -> str:
+    return f"{_short(document.title or document.document_id)}  {len(document.comments)} comments"
 
 
 def _skills(skills: SkillsSnapshot) -> str:
@@ -108,5 +139,15 @@ _WORDS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "human_requests": ("question", _question),
     "skills": ("skills", _skills),
     "live_clients": ("clients", _clients),
+    "plan_documents": ("document", _plan),
+    "progress": ("progress", _progress),
+    "staged_writes": ("staged", _staged),
 }
 """The topics that are printed: what a line is called, and what it says."""
+
+_LISTS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
+    "alerts": ("alert", _alert),
+    "compactions": ("compacted", lambda compaction: compaction.words),
+    "narration": ("narrates", lambda progress: progress.message),
+}
+"""Likewise those that are lists: each entry is a line."""

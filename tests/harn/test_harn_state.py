@@ -252,4 +252,7 @@ def test_the_newest_in_order() -> None:
     assert recent.freeze() is recent.freeze()
     assert recent.freeze() == Recent(first=1, entries=("b", "c"))
     assert [*Recent(first=1, entries=("b",))] == ["b"]
+    assert recent.freeze().end == 3
+    told = {number: recent.freeze().since(number) for number in range(5)}
+    assert told == {0: ("b", "c"), 1: ("b", "c"), 2: ("c",), 3: (), 4: ("b", "c")}
     assert noted.changes == [("t", None, "changed")] * 3

@@ -111,6 +111,15 @@ class Recent(Generic[E]):
     def __iter__(self) -> Iterator[E]:
         return iter(self.entries)
 
+    @property
+    def end(self) -> int:
+        """The number that the next entry will have."""
+        return self.first + len(self.entries)
+
+    def since(self, number: int) -> tuple[E, ...]:
+        """Return the entries from this number on, as far as they are kept; all, if others take their place since."""
+        return self.entries[max(0, number - self.first) :] if number <= self.end else self.entries
+
 
 class RecentList(Generic[E]):
     """Collects a :class:`Recent`; its entries never change.
