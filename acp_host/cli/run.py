@@ -111,6 +111,10 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         async with _noting_misplaced(options.agent), connection as host:
             try:
                 session = await host.new_session(options.cwd)
+                if host.agreement.harn is not None:
+                    from acp_host.cli.harn_view import HarnView  # loaded for such an agent only
+
+                    HarnView(printer, session)
                 _show_asides(session, view)
                 result = await _turn(session.prompt(prompt), view, interrupts)
                 _show_asides(session, view)

@@ -185,6 +185,17 @@ async def uses_the_host(agent: ScriptedAgent) -> None:
     agent.reply({"stopReason": "end_turn"})
 
 
+async def speaks_harn(agent: ScriptedAgent) -> None:
+    """Tell of a worker and of trouble beside the answer, as Harn does."""
+    await agent.handshake(agentInfo={"name": "harn", "version": "1"})
+    await agent.open_session()
+    await agent.expect("session/prompt")
+    agent.update({"sessionUpdate": "worker_update", "_meta": {"harn": {"workerId": "w", "status": "running"}}})
+    agent.notify("_harn/agentEvent", {"sessionId": "session-1", "kind": "loop_stuck"})
+    agent.say("The answer.")
+    agent.reply({"stopReason": "end_turn", "_meta": {"harn": {"terminal": {"kind": "natural"}}}})
+
+
 async def speaks_out_of_turn(agent: ScriptedAgent) -> None:
     """Say something before the prompt, and after the end of the turn."""
 

@@ -36,6 +36,13 @@ def test_what_is_said_out_of_turn_is_no_part_of_the_answer(command: Command) -> 
     assert "aside       Something more.\n" in ran.err
 
 
+def test_what_a_harn_agent_tells_beside_its_answer_is_shown(command: Command) -> None:
+    ran = command("run", *agent(agents.speaks_harn), "--", "x")
+    assert (ran.code, ran.out) == (0, "The answer.\n")
+    assert "worker      w  running\n" in ran.err
+    assert "alert       the agent does not get on\n" in ran.err
+
+
 def test_a_line_end_is_added_only_where_there_is_none(command: Command) -> None:
     assert command("run", *agent(agents.echo), "--", "done\n").out == "\U0001f600 done\n"
 
