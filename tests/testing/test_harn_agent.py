@@ -11,9 +11,10 @@ import pytest
 
 import acp_host
 from acp_host import HostConnection, PermissionPolicy, Session
-from acp_host.errors import InvalidInput, InvalidParams, RequestFailed
+from acp_host.errors import InvalidInput, InvalidParams, PromptFailed, RequestFailed
 from acp_host.testing import HarnAgent, HarnTurn
 from tests.host.scripts import until
+from tests.testing.test_agent_side import serving
 
 
 async def waits(turn: HarnTurn) -> None:
@@ -202,3 +203,82 @@ async def test_it_is_a_program_too() -> None:
     async with asyncio.timeout(30), acp_host.connect(HarnAgent.command("--delay", "0")) as host:
         session = await host.new_session()
         assert (await session.prompt("Review")).outcome.verified
+
+
+async def test_a_prompt_fails_in_harns_form() -> None:
+    async def script(turn: HarnTurn) -> None:
+        if turn.text == "busy":
+            raise turn.failure("rate_limited", "busy", retryable=True, retryAfterMs=2000)
+        raise ValueError("a mistake")
+
+    async with talking(HarnAgent(script)) as (_, session):
+        with pytest.raises(PromptFailed) as busy:
+            await session.prompt("busy")
+        assert (busy.value.terminal_class, busy.value.retry_after) == ("rate_limited", 2.0)
+        with pytest.raises(PromptFailed) as mistake:
+            await session.prompt("x")
+        assert mistake.value.terminal_class == "generic_throw"
+
+
+async def test_a_second_prompt_of_a_session_is_noticed_and_waits() -> None:
+    agent = HarnAgent(waits)
+    async with talking(agent) as (host, session):
+        turn = await running(session, agent)
+        prompt = {"prompt": [{"type": "text", "text": "too early"}]}
+        second = asyncio.create_task(ask(host, session, "session/prompt", **prompt))
+        await until(lambda: agent.overlapping == 1)
+        assert agent.sessions[session.id].turns == 1
+        turn.cancel()
+        await turn
+        await until(lambda: agent.sessions[session.id].turns == 2)
+        second.cancel()
+
+
+async def test_a_cancellation_can_be_a_request_which_is_answered_behind_the_prompt() -> None:
+    async with serving(HarnAgent(waits)) as host:
+        host.send({"id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}})
+        session = {"sessionId": (await host.get())["result"]["sessionId"]}
+        assert (await host.get())["params"]["update"]["sessionUpdate"] == "available_commands_update"
+        prompt = {**session, "prompt": [{"type": "text", "text": "go"}]}
+        cancel = {"method": "session/cancel", "params": session}
+        host.send({"id": 2, "method": "session/prompt", "params": prompt}, {"id": 3, **cancel}, {"id": 4, **cancel})
+        ended, first, second = [await host.get() for _ in range(3)]
+        assert (ended["id"], ended["result"]["stopReason"]) == (2, "cancelled")
+        assert ended["result"]["_meta"]["harn"]["terminal"]["kind"] == "user_cancelled"
+        assert (first["result"]["status"], second["result"]["status"]) == ("cancelled", "already_cancelled")
+        host.send({"id": 5, "method": "session/cancel", "params": {"sessionId": "nowhere"}})
+        told, refusal = [await host.get() for _ in range(2)]
+        assert (told["params"]["kind"], told["params"]["outcome"]) == ("control_outcome", "unknown_session")
+        assert refusal["error"]["code"] == -32004
+
+
+async def test_what_does_not_fit_is_refused() -> None:
+    agent = HarnAgent(waits)
+    async with talking(agent) as (host, session):
+        turn = await running(session, agent)
+        wrong: list[dict[str, Any]] = [
+            {"mode": "shout", "content": "x"},
+            {"mode": "steer"},
+            {"mode": "steer", "content": [1]},
+        ]
+        for params in wrong:
+            with pytest.raises(InvalidParams):
+                await ask(host, session, "session/inject", **params)
+        turn.cancel()
+        await turn
+        with pytest.raises(RequestFailed, match="no active prompt"):
+            await ask(host, session, "session/inject", mode="steer", content="x")
+        for method, params in (
+            ("harn.hitl.respond", {"request_id": "x", "answer": 1}),
+            ("harn.hitl.respond", {"request_id": "hitl_question_1"}),
+            ("session/revoke_reminder", {"reminderId": "nothing"}),
+            ("session/heartbeat", {"clientId": "nobody"}),
+            ("session/detach", {"clientId": "nobody"}),
+            ("session/attach", {"clientId": "x", "mode": "king"}),
+            ("session/fs_mode", {"mode": "odd"}),
+            ("session/truncate", {"keepFirst": -1}),
+            ("session/inject_host_event", {"event": {"kind": "odd"}}),
+            ("session/live_clients", {"sessionId": "nowhere"}),
+        ):
+            with pytest.raises(RequestFailed):
+                await ask(host, session, method, **params)

@@ -67,9 +67,7 @@ class PromptMethods:
     def _prompt_read(self, request: PromptRequest) -> Any:
         session = self._agent.sessions.get(request.session_id)
         if session is not None and session.prompt is not None:
-            # To read a second prompt is enough to take a cancellation of the first one back: no host should send it.
-            self._agent.overlapping += 1
-            session.prompt.is_cancelled = False
+            self._agent.overlapping += 1  # it might take a cancellation of the first one back: no host should send it
         return self._connection.queue.behind(self.prompt)(request)
 
     def prompt(self, request: PromptRequest) -> Coroutine[Any, Any, dict[str, Any]]:

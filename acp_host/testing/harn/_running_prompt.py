@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from acp_host.errors import RequestFailed
 from acp_host.testing.harn.turn import HarnScript, HarnTurn
 
 __all__ = ["RunningPrompt"]
@@ -36,15 +37,20 @@ class RunningPrompt:
         """Run the script and return the result of the prompt.
 
         Raises:
-            RequestFailed: the script raised it.
+            RequestFailed: the script raised it, or something else, which is told in Harn's form.
         """
         if not self.is_cancelled:
             self._task = asyncio.create_task(self._call())
             try:
                 await self._task
-            except (Exception, asyncio.CancelledError):
+            except asyncio.CancelledError:
                 if not self.is_cancelled:
-                    raise
+                    raise  # the connection has ended
+            except Exception as error:
+                if not self.is_cancelled:
+                    if isinstance(error, RequestFailed) and error.method is None:
+                        raise
+                    raise HarnTurn.failure("generic_throw", str(error) or type(error).__name__) from error
         if self.is_cancelled:
             self.turn.end(stop_reason="cancelled", **_CANCELLED)
         return self.turn.result()

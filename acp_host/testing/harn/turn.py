@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from acp_host.errors import RequestFailed
 from acp_host.testing._reminder_shelf import AgentReminder
 from acp_host.testing.harn._composition import CompositionRun
 from acp_host.testing.harn._frames import harn_meta, named, text_block
@@ -67,6 +68,18 @@ class HarnTurn:
     def result(self) -> dict[str, Any]:
         """Return what the prompt is answered with."""
         return {"stopReason": self._stop_reason, **harn_meta(terminal=self._terminal)}
+
+    @staticmethod
+    def failure(terminal_class: str, message: str = "the prompt has failed", **data: Any) -> RequestFailed:
+        """Return the error that a script raises to let the prompt fail as Harn's do.
+
+        Args:
+            terminal_class: e.g. ``rate_limited``.
+            message: for people.
+            data: more of it, e.g. ``retryable=True, retryAfterMs=2000``.
+        """
+        told = {"schema": "harn.acp.prompt_error.v1", "terminalClass": terminal_class, **data}
+        return RequestFailed(message, code=-32000, data=told)
 
     # --- to tell something ------------------------------------------------------------------------------------------
 
