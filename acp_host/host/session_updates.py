@@ -133,9 +133,9 @@ class SessionUpdates:
         """Take an update of the session, or a run of them."""
         if not isinstance(arrival, ChunkRun):
             self._receive_update(arrival.update, arrival.extra)
-        elif self._observers or self.reminders.is_listening:
+        elif self._observers or self.reminders.is_listening or self._turns.turn_over(prompt_name(arrival)) is not None:
             for chunk in arrival.updates():
-                self._receive_update(chunk)
+                self._receive_update(chunk, arrival.extra)
         else:
             self._receive_run(arrival)
 

@@ -42,6 +42,7 @@ from acp_host.wire.chunk_runs import ChunkReader, ChunkRun
 from acp_host.wire.codec import Unreadable, read_exact
 from acp_host.wire.converters import check, decoder, structure_tolerant, unstructure
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
+from acp_host.wire.harn.correlation import PROMPT, prompt_name
 from acp_host.wire.ids import RequestId
 from acp_host.wire.initialize import Implementation, InitializeRequest
 from acp_host.wire.methods import Method, MethodKind, agent_method, client_method
@@ -218,7 +219,7 @@ class HostProtocol:
     def _take_update(self, message: dict[str, Any], line: bytes) -> SessionNotification | None:
         notification = self._read_update(message)
         if notification is not None:
-            self._chunks.learn(line, notification.session_id, notification.update)
+            self._chunks.learn(line, notification.session_id, notification.update, notification.extra)
         return notification
 
     def _read_update(self, message: dict[str, Any]) -> SessionNotification | None:
@@ -228,8 +229,13 @@ class HostProtocol:
             if message["method"] == SESSION_UPDATE and message["jsonrpc"] == "2.0" and len(message) == 3:
                 params = message["params"]
                 session_id = params["sessionId"]
-                if len(params) == 2 and session_id and session_id.__class__ is str:
+                if not session_id or session_id.__class__ is not str:
+                    return None
+                if len(params) == 2:
                     return SessionNotification(session_id, self._decode_update(params["update"]))
+                if len(params) == 3 and len(params[PROMPT]) == 1 and prompt_name(params) is not None:
+                    named = {PROMPT: params[PROMPT]}
+                    return SessionNotification(session_id, self._decode_update(params["update"]), extra=named)
         except Exception:
             pass
         return None

@@ -14,7 +14,7 @@ Cost: a quarter of what it costs to decode a line and make its update.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -42,12 +42,14 @@ class ChunkRun:
         kind: what each of them is.
         message_id: the id that each of them has.
         texts: their texts, at least one.
+        extra: what stood beside each in its parameters: the prompt that it belongs to, of Harn.
     """
 
     session_id: SessionId
     kind: type[AgentMessageChunk | AgentThoughtChunk]
     message_id: MessageId | None | Unset
     texts: Sequence[str]
+    extra: Mapping[str, Any] = NO_EXTRA
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -59,7 +61,7 @@ class ChunkRun:
 
     def notifications(self) -> list[SessionNotification]:
         """Return the chunks as they came, each in a notification of its own."""
-        return [SessionNotification(self.session_id, update) for update in self.updates()]
+        return [SessionNotification(self.session_id, update, extra=self.extra) for update in self.updates()]
 
 
 class ChunkReader:
@@ -73,13 +75,16 @@ class ChunkReader:
         """Return the run that begins with ``lines[start]``; ``None`` if that is no chunk that fits the template."""
         return None if self._template is None else self._template.read(lines, start)
 
-    def learn(self, line: bytes, session_id: SessionId, update: SessionUpdate) -> None:
+    def learn(
+        self, line: bytes, session_id: SessionId, update: SessionUpdate, extra: Mapping[str, Any] = NO_EXTRA
+    ) -> None:
         """Take a line that had to be decoded whole; if it differs from the last one in its text, make a template.
 
         Args:
             line: as it came.
             session_id: what was in it.
-            update: likewise; there was nothing else in its parameters.
+            update: likewise.
+            extra: what else was in its parameters, in which there must be no ``text``.
         """
         if not isinstance(update, AgentMessageChunk | AgentThoughtChunk) or len(line) > _LONGEST:
             return
@@ -89,7 +94,7 @@ class ChunkReader:
             return
         head, text, tail = self._last = line[: found.start(1)], found[1], line[found.end(1) :]
         if last is not None and last[0] == head and last[1] != text and last[2] == tail:
-            self._template = _Template(head, tail, session_id, update.__class__, update.message_id)
+            self._template = _Template(head, tail, session_id, update.__class__, update.message_id, extra)
 
 
 def _is_plain(update: Any, text: str) -> bool:
@@ -112,6 +117,7 @@ class _Template:
     session_id: SessionId
     kind: type[AgentMessageChunk | AgentThoughtChunk]
     message_id: MessageId | None | Unset
+    extra: Mapping[str, Any]
 
     def read(self, lines: Sequence[bytes | Oversized], start: int) -> ChunkRun | None:
         head, tail, first, last = self.head, self.tail, len(self.head), -len(self.tail)
@@ -128,4 +134,4 @@ class _Template:
             if text.__class__ is not str:
                 break
             texts.append(text)
-        return ChunkRun(self.session_id, self.kind, self.message_id, texts) if texts else None
+        return ChunkRun(self.session_id, self.kind, self.message_id, texts, self.extra) if texts else None

@@ -9,6 +9,7 @@ import pytest
 import acp_host
 from acp_host.state.entries import MessageEntry
 from acp_host.testing import ScriptedAgent
+from acp_host.wire.codec import encode
 
 HARN: dict[str, Any] = {"_meta": {"harn": {}}}
 DONE: dict[str, Any] = {"stopReason": "end_turn", "_meta": {"harn": {"terminal": {"kind": "natural"}}}}
@@ -90,6 +91,31 @@ async def test_what_comes_late_goes_to_the_turn_it_is_of() -> None:
     assert result.text == "abcd"
     assert aside == ["late", " and", " later"]
     assert texts(session) == [(1, "in time"), (1, "late"), (2, "abcd"), (1, " and later")]
+
+
+async def test_many_chunks_at_once_go_where_each_belongs() -> None:
+    def stream(name: str, letter: str) -> list[bytes]:
+        params = [of(name, chunk(f"{letter}{number} ")) for number in range(50)]
+        return [encode({"jsonrpc": "2.0", "method": "session/update", "params": each}) for each in params]
+
+    def said(letter: str) -> str:
+        return "".join(f"{letter}{number} " for number in range(50))
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake(HARN)
+        await agent.open_session("s1")
+        first = (await agent.expect("session/prompt"))["params"]["messageId"]
+        agent.send_raw(b"".join(stream(first, "a")))
+        agent.reply(DONE)
+        second = (await agent.expect("session/prompt"))["params"]["messageId"]
+        agent.send_raw(b"".join([*stream(second, "b"), *stream(first, "c"), *stream(second, "d")]))
+        agent.reply(DONE)
+
+    async with acp_host.connect(ScriptedAgent(script).transport()) as host:
+        session = await host.new_session()
+        assert (await session.prompt("1")).text == said("a")
+        assert (await session.prompt("2")).text == said("b") + said("d")
+    assert texts(session) == [(1, said("a")), (2, said("b") + said("d")), (1, said("c"))]
 
 
 async def test_a_call_of_a_turn_that_is_over_is_told_more_about_in_its_place() -> None:

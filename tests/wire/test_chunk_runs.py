@@ -74,6 +74,36 @@ def test_the_third_and_what_follows_is_a_run(
     assert in_one_go(stream) == one_by_one(stream)
 
 
+@pytest.mark.parametrize("write", [compact, spaced, sorted_and_padded])
+def test_a_run_of_chunks_of_one_prompt_says_of_which(write: Callable[[Any], bytes]) -> None:
+    def of(name: Any, text: str) -> bytes:
+        message = chunk(text)
+        message["params"]["promptCorrelation"] = name
+        return write(message)
+
+    one, other = {"messageId": "m1"}, {"messageId": "m2"}
+    stream = b"".join([*(of(one, text) for text in "abcd"), of(other, "e"), of(other, "f"), write(chunk("g"))])
+    named = {"promptCorrelation": one}
+    assert ChunkRun("s", AgentMessageChunk, UNSET, ["c", "d"], named) in received(stream)
+    assert in_one_go(stream) == one_by_one(stream)
+    told = [event.extra.get("promptCorrelation") for event in in_one_go(stream)]
+    assert told == [one] * 4 + [other] * 2 + [None]
+
+
+@pytest.mark.parametrize("told", [{"text": "a"}, {"messageId": "m", "text": "a"}, "m", 5, None, {}, {"messageId": 5}])
+def test_what_names_no_prompt_alone_is_no_run(told: Any) -> None:
+    def of(text: str) -> bytes:
+        message = chunk(text)
+        if isinstance(told, dict) and "text" in told:
+            told["text"] = text
+        message["params"] = {"promptCorrelation": told, **message["params"]}
+        return compact(message)
+
+    stream = b"".join(of(text) for text in "abcd")
+    assert all(isinstance(event, SessionNotification) for event in received(stream))
+    assert in_one_go(stream) == one_by_one(stream)
+
+
 def test_a_run_goes_on_in_the_next_piece() -> None:
     protocol = agreed()
     protocol.receive_data(compact(chunk("a")) + compact(chunk("b")))

@@ -13,8 +13,10 @@ from typing import Any
 from acp_host.wire._model import NO_EXTRA
 from acp_host.wire.harn.members import harn_meta
 
-__all__ = ["REPLAYED", "is_replayed", "prompt_name"]
+__all__ = ["PROMPT", "REPLAYED", "is_replayed", "prompt_name"]
 
+PROMPT = "promptCorrelation"
+"""The parameter that names the prompt that a message belongs to."""
 REPLAYED = "replayed"
 """The parameter that says that a message is told again."""
 
@@ -25,7 +27,7 @@ def prompt_name(params: Any) -> str | None:
     Args:
         params: its parameters, as plain JSON or as a wire type.
     """
-    told = _members(params).get("promptCorrelation")
+    told = _members(params).get(PROMPT)
     name = told.get("messageId") if isinstance(told, Mapping) else None
     return name if isinstance(name, str) else None
 
