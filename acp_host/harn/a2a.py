@@ -16,6 +16,7 @@ __all__ = ["HttpPeer"]
 
 _CARDS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 """Where an Agent Card is: now, and before version 0.3 of A2A."""
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 _LARGEST = 16 * 1024 * 1024
 """Bytes of an answer; a larger one is refused."""
 
@@ -155,14 +156,14 @@ def _decoded(status: int, body: bytes) -> Any:
 
 def _origin(address: str) -> tuple[str, str | None, int | None]:
     parts = urlsplit(address)
-    return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+    host = "localhost" if parts.hostname in _THIS_MACHINE else parts.hostname
+    return parts.scheme, host, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
 
 
 def _checked(address: str) -> str:
     parts = urlsplit(address)
-    local = parts.hostname in ("localhost", "127.0.0.1", "::1")
     if not parts.hostname or parts.scheme not in ("https", "http"):
         raise InvalidInput(f"{address!r} is no address of an agent; it begins with https://")
-    if parts.scheme == "http" and not local:
+    if parts.scheme == "http" and parts.hostname not in _THIS_MACHINE:
         raise InvalidInput(f"{address}: work and credentials go over https:// only, except on this machine")
     return address

@@ -394,6 +394,13 @@ async def test_no_card_sends_credentials_elsewhere(card: Any) -> None:
     assert [request.method for request in server.requests] == ["GET"]
 
 
+async def test_the_names_of_this_machine_are_one_origin() -> None:
+    server = FakeServer(card={"url": "http://localhost:8000/rpc"})
+    async with server.client() as client:
+        await HttpPeer("http://127.0.0.1:8000", client=client).call(PLAN, {})
+    assert str(server.requests[-1].url) == "http://localhost:8000/rpc"
+
+
 async def test_an_endpoint_of_the_applications_own_goes() -> None:
     server = FakeServer(card={"url": "https://elsewhere.example/rpc", **CARD})
     async with server.client() as client:
