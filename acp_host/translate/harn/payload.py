@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 from acp_host.wire._model import NO_EXTRA, wire_name
+from acp_host.wire.harn.members import harn_meta
 
-__all__ = ["Payload", "Unusable", "harn_meta", "payload_of"]
+__all__ = ["Payload", "Unusable", "payload_of"]
 
 T = TypeVar("T")
 
@@ -24,12 +25,6 @@ _OWN = ("sessionUpdate", "_meta")
 
 class Unusable(Exception):
     """A message says too little to know what it is about."""
-
-
-def harn_meta(meta: Any) -> Mapping[str, Any]:
-    """Return ``_meta.harn`` of anything, given its ``_meta``; empty if there is none."""
-    harn = meta.get("harn") if isinstance(meta, Mapping) else None
-    return harn if isinstance(harn, Mapping) else NO_EXTRA
 
 
 def payload_of(update: Mapping[str, Any]) -> Payload:

@@ -15,8 +15,9 @@ from acp_host.state.harn.permission_facts import (
 )
 from acp_host.state.harn.tool_facts import ToolFacts
 from acp_host.translate.harn.audit import mutation_record
-from acp_host.translate.harn.payload import Payload, harn_meta
+from acp_host.translate.harn.payload import Payload
 from acp_host.translate.harn.tool_calls import tool_call
+from acp_host.wire.harn.members import harn_meta
 from acp_host.wire.permission import RequestPermissionRequest
 
 __all__ = ["permission_facts"]

@@ -7,7 +7,8 @@ from typing import Any
 
 from acp_host.state.harn.plan_documents import PlanDocument, PlanDocumentReported, PlanRevision
 from acp_host.translate.harn import HarnReport
-from acp_host.translate.harn.payload import Payload, Unusable, harn_meta
+from acp_host.translate.harn.payload import Payload, Unusable
+from acp_host.wire.harn.members import harn_meta
 
 __all__ = ["beside_plan", "plan_document", "plan_of_older"]
 

@@ -14,10 +14,11 @@ from acp_host.state.harn.agent_events import AgentEventReported, OtherAgentEvent
 from acp_host.state.harn.plan_documents import PlanDocument, PlanDocumentReported
 from acp_host.state.harn.progress import NARRATION, Progress, ProgressReported
 from acp_host.translate.harn import HarnReport, human_requests, workers
-from acp_host.translate.harn.payload import Payload, Unusable, harn_meta
+from acp_host.translate.harn.payload import Payload, Unusable
 from acp_host.translate.harn.plan_documents import plan_document, plan_of_older
 from acp_host.translate.v1 import translate
 from acp_host.wire.converters import structure_tolerant
+from acp_host.wire.harn.members import harn_meta
 from acp_host.wire.plans import Plan
 
 __all__ = ["translate_task_event"]

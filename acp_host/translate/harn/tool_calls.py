@@ -9,7 +9,8 @@ from acp_host.state.events import ToolCallReported
 from acp_host.state.harn.tool_facts import Executor, SkippedPath, ToolFacts
 from acp_host.translate.harn import HarnReport
 from acp_host.translate.harn.audit import mutation_record
-from acp_host.translate.harn.payload import Payload, harn_meta
+from acp_host.translate.harn.payload import Payload
+from acp_host.wire.harn.members import harn_meta
 from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
 
 __all__ = ["tool_call"]
