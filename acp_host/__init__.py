@@ -83,6 +83,8 @@ if TYPE_CHECKING:
     from acp_host.services.terminal_runner import TerminalSize
     from acp_host.services.terminals import TerminalService
     from acp_host.services.working_copy import FingerprintLimits
+    from acp_host.state.change_signal import Subscription
+    from acp_host.state.changes import Change, ChangeKind, ChangeSet
     from acp_host.state.deltas import DeltaMaker
     from acp_host.state.entries import (
         BlockPart,
@@ -102,7 +104,6 @@ if TYPE_CHECKING:
     from acp_host.state.notice_entries import Notice, NoticesSnapshot, NoticeState
     from acp_host.state.notice_preferences import NoticePreferences, SeverityPreferences
     from acp_host.state.notices import NoticeCenter
-    from acp_host.state.observable import Change, ChangeKind, ChangeSet, Subscription
     from acp_host.state.option_entries import OptionChoice, OptionsSnapshot, SessionOption
     from acp_host.state.options import OptionsView
     from acp_host.state.reminder_entry import ReminderEntry, Rung
@@ -259,40 +260,34 @@ _HOMES = {
     "acp_host.diagnostics": ("Diagnostic", "DiagnosticKind"),
     "acp_host.host.authentication": ("Authentication", "LoginRequest"),
     "acp_host.host.child_environment": ("ChildEnvironment",),
-    "acp_host.host.connect": ("StartTimeouts", "connect"),
+    "acp_host.host.connect": ("connect", "StartTimeouts"),
     "acp_host.host.connection": ("HostConnection",),
     "acp_host.host.diagnostic_log": ("DiagnosticLog",),
     "acp_host.host.injections": ("InjectActor", "InjectionResult", "InjectMode", "InjectReceipt"),
     "acp_host.host.login_methods": ("AgentLogin", "EnvVarLogin", "TerminalLogin", "UnknownLogin"),
     "acp_host.host.login_status": ("AuthenticationSnapshot",),
     "acp_host.host.outcome": ("Outcome", "OutcomeKind", "TurnResult"),
-    "acp_host.host.reopening": ("Lost", "ReopenPolicy", "ReopenStep", "ReopenedSession"),
+    "acp_host.host.reopening": ("Lost", "ReopenedSession", "ReopenPolicy", "ReopenStep"),
     "acp_host.host.session": ("Session",),
-    "acp_host.host.turn_queue": ("CancelTimeouts",),
     "acp_host.host.turn": ("Turn",),
+    "acp_host.host.turn_queue": ("CancelTimeouts",),
     "acp_host.host.update_buffer": ("UpdatesSkipped",),
     "acp_host.protocol.host_protocol": ("HostProtocol",),
     "acp_host.protocol.negotiation": ("Agreement",),
-    "acp_host.quirks": ("QUIRKS", "Quirk", "QuirkKind"),
+    "acp_host.quirks": ("Quirk", "QuirkKind", "QUIRKS"),
     "acp_host.reminders.model": ("Reminder",),
     "acp_host.reminders.policy": ("ReminderPolicy",),
     "acp_host.reminders.receipt": ("ReminderReceipt",),
+    "acp_host.services.audit": ("AuditRecord", "AuditTrail"),
     "acp_host.services.change_verdicts": ("ChangeReport", "ChangeVerdict", "JudgedChange"),
     "acp_host.services.elicitation": ("ElicitationHandlers",),
     "acp_host.services.elicitation_queue": ("ElicitationQueue",),
     "acp_host.services.files": ("FileService",),
     "acp_host.services.form_reader": ("read_form",),
     "acp_host.services.mcp": ("HostMcpServer",),
-    "acp_host.services.audit": (
-        "AuditRecord",
-        "AuditTrail",
-    ),
     "acp_host.services.permission_memory": ("RememberedDecisions",),
     "acp_host.services.permission_options": ("PermissionDecision",),
-    "acp_host.services.permission_queue": (
-        "PendingPermission",
-        "PermissionQueue",
-    ),
+    "acp_host.services.permission_queue": ("PendingPermission", "PermissionQueue"),
     "acp_host.services.permission_requests": ("HostPermissionRequest",),
     "acp_host.services.permission_rules": ("PermissionRule",),
     "acp_host.services.permissions": ("PermissionPolicy", "Permissions"),
@@ -300,24 +295,9 @@ _HOMES = {
     "acp_host.services.terminal_runner": ("TerminalSize",),
     "acp_host.services.terminals": ("TerminalService",),
     "acp_host.services.working_copy": ("FingerprintLimits",),
-    "acp_host.state.notice_entries": ("Notice", "NoticesSnapshot", "NoticeState"),
-    "acp_host.state.notice_preferences": ("NoticePreferences", "SeverityPreferences"),
-    "acp_host.state.notices": ("NoticeCenter",),
-    "acp_host.state.reminder_entry": ("ReminderEntry", "Rung"),
-    "acp_host.state.reminders": ("RemindersPanel",),
-    "acp_host.transports": ("StdioTransport", "StopTimeouts", "Transport", "memory_pair"),
-    "acp_host.wire._model": ("UNSET",),
-    "acp_host.wire.text": ("join_text", "printable"),
-    "acp_host.state.injections": ("Injection", "InjectionStatus"),
-    "acp_host.state.json_form": ("to_json",),
-    "acp_host.state.session_state": ("SessionState",),
-    "acp_host.state.snapshot": ("SessionSnapshot",),
-    "acp_host.state.memory": ("MemoryPolicy",),
+    "acp_host.state.change_signal": ("Subscription",),
+    "acp_host.state.changes": ("Change", "ChangeKind", "ChangeSet"),
     "acp_host.state.deltas": ("DeltaMaker",),
-    "acp_host.state.observable": ("Change", "ChangeKind", "ChangeSet", "Subscription"),
-    "acp_host.state.option_entries": ("OptionChoice", "OptionsSnapshot", "SessionOption"),
-    "acp_host.state.options": ("OptionsView",),
-    "acp_host.state.transcript": ("Transcript",),
     "acp_host.state.entries": (
         "BlockPart",
         "CompactionEntry",
@@ -330,7 +310,23 @@ _HOMES = {
         "ToolCallEntry",
         "UnknownEntry",
     ),
+    "acp_host.state.injections": ("Injection", "InjectionStatus"),
+    "acp_host.state.json_form": ("to_json",),
+    "acp_host.state.memory": ("MemoryPolicy",),
+    "acp_host.state.notice_entries": ("Notice", "NoticesSnapshot", "NoticeState"),
+    "acp_host.state.notice_preferences": ("NoticePreferences", "SeverityPreferences"),
+    "acp_host.state.notices": ("NoticeCenter",),
+    "acp_host.state.option_entries": ("OptionChoice", "OptionsSnapshot", "SessionOption"),
+    "acp_host.state.options": ("OptionsView",),
+    "acp_host.state.reminder_entry": ("ReminderEntry", "Rung"),
+    "acp_host.state.reminders": ("RemindersPanel",),
     "acp_host.state.revocation": ("Revocation", "RevokeResult"),
+    "acp_host.state.session_state": ("SessionState",),
+    "acp_host.state.snapshot": ("SessionSnapshot",),
+    "acp_host.state.transcript": ("Transcript",),
+    "acp_host.transports": ("memory_pair", "StdioTransport", "StopTimeouts", "Transport"),
+    "acp_host.wire._model": ("UNSET",),
+    "acp_host.wire.text": ("join_text", "printable"),
 }
 _MODULES = ("redaction", "sandbox")
 """Modules that are reached as ``acp_host.sandbox`` without an import of their own."""

@@ -11,6 +11,7 @@ from typing import Any
 from acp_host.cli.printer import Printer, plain
 from acp_host.cli.render import content_text
 from acp_host.host.session import Session
+from acp_host.state.changes import ChangeSet
 from acp_host.state.harn.agent_events import Alert
 from acp_host.state.harn.artifacts import Artifact
 from acp_host.state.harn.composition_runs import CompositionRun
@@ -23,7 +24,6 @@ from acp_host.state.harn.snapshot import HarnSnapshot
 from acp_host.state.harn.staged_writes import StagedWrites
 from acp_host.state.harn.workers import Worker
 from acp_host.state.injections import Injection
-from acp_host.state.observable import ChangeSet
 
 __all__ = ["HarnView"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from rich.table import Table
 
 from acp_host.cli.printer import Printer, plain
+from acp_host.state.changes import ChangeSet
 from acp_host.state.notice_entries import Notice, NoticeLook, NoticesSnapshot
 from acp_host.state.notices import NoticeCenter
-from acp_host.state.observable import ChangeSet
 from acp_host.state.reminder_entry import ReminderEntry, RemindersSnapshot
 from acp_host.state.reminders import RemindersPanel
 from acp_host.wire.text import join_text

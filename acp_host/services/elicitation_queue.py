@@ -23,9 +23,9 @@ from acp_host.services.form_reader import read_form
 from acp_host.services.forms import FieldValue, FormField
 from acp_host.services.page_address import PageAddress, read_address
 from acp_host.services.question_queue import PendingQuestion, QuestionQueue, QuestionStatus
+from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Scheduler
 from acp_host.state.display import block
-from acp_host.state.observable import ChangeKind
 from acp_host.wire.elicitation import (
     CreateElicitationResponse,
     ElicitationAcceptAction,

@@ -19,8 +19,9 @@ from typing import Any, Generic, TypeVar
 
 from acp_host.errors import InvalidInput, InvalidState
 from acp_host.scheduling import AsyncioScheduler
+from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Scheduler
-from acp_host.state.observable import ChangeKind, Observable
+from acp_host.state.observable import Observable
 
 __all__ = ["PendingQuestion", "QuestionQueue", "QuestionStatus"]
 

@@ -49,7 +49,7 @@ from acp_host.services._terminal_process import TerminalListener, TerminalProces
 from acp_host.services.shells import Shells
 from acp_host.services.terminal_environment import EnvironmentPolicy
 from acp_host.services.terminal_runner import TerminalCommand, TerminalRunner, TerminalSize
-from acp_host.state.observable import Subscription
+from acp_host.state.change_signal import Subscription
 from acp_host.transports._launch import Launcher
 from acp_host.wire._model import UNSET
 from acp_host.wire.ids import SessionId, TerminalId

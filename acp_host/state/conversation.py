@@ -16,6 +16,7 @@ from attrs import frozen
 
 from acp_host.state import events
 from acp_host.state.builders import MessageBuilder, PartsBuilder, ToolCallBuilder
+from acp_host.state.changes import ChangeKind
 from acp_host.state.echo import Echo
 from acp_host.state.entries import (
     CompactionEntry,
@@ -29,7 +30,6 @@ from acp_host.state.entries import (
     ToolCallEntry,
     UnknownEntry,
 )
-from acp_host.state.observable import ChangeKind
 from acp_host.state.transcript import Builder, Transcript, TranscriptStore
 from acp_host.wire._model import UNSET, evolve
 from acp_host.wire.content import ContentBlock, TextContent

@@ -14,6 +14,8 @@ from collections import OrderedDict, deque
 
 from attrs import define, field
 
+from acp_host.state.change_signal import Report
+from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Clock, Scheduler, Timer
 from acp_host.state.display import block, one_line
 from acp_host.state.notice_entries import (
@@ -26,7 +28,7 @@ from acp_host.state.notice_entries import (
     Suppression,
 )
 from acp_host.state.notice_preferences import NoticePreferences, RateLimit, SeverityPreferences
-from acp_host.state.observable import ChangeKind, Observable, Report
+from acp_host.state.observable import Observable
 from acp_host.wire.notices import NoticeSeverity
 
 __all__ = ["NoticeCenter"]

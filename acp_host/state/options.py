@@ -28,8 +28,10 @@ from typing import Any
 from attrs import define
 
 from acp_host.state import events
+from acp_host.state.change_signal import Report
+from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Scheduler
-from acp_host.state.observable import ChangeKind, Observable, Report
+from acp_host.state.observable import Observable
 from acp_host.state.option_entries import OptionSource, OptionsSnapshot, SessionOption
 from acp_host.state.option_settings import Settings
 from acp_host.state.snapshot import Modes

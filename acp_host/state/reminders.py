@@ -15,8 +15,9 @@ from typing import Any, Protocol
 
 from acp_host.errors import InvalidState
 from acp_host.state import reminder_events as events
+from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Clock, Scheduler
-from acp_host.state.observable import ChangeKind, Observable
+from acp_host.state.observable import Observable
 from acp_host.state.reminder_book import ReminderBook
 from acp_host.state.reminder_builder import ReminderBuilder
 from acp_host.state.reminder_entry import ReminderEntry, RemindersSnapshot, ReminderStatus

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_host.state import events
 from acp_host.state.activity import Activity
+from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Scheduler
 from acp_host.state.conversation import Conversation
 from acp_host.state.injections import Injection, Injections, UserMessageTold
@@ -19,7 +20,7 @@ from acp_host.state.json_form import to_json
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_entries import NoticesSnapshot
 from acp_host.state.notices import NoticeCenter
-from acp_host.state.observable import ChangeKind, Observable
+from acp_host.state.observable import Observable
 from acp_host.state.options import OptionsView
 from acp_host.state.reminder_entry import RemindersSnapshot
 from acp_host.state.reminders import RemindersPanel
@@ -70,7 +71,7 @@ class SessionState(Observable[SessionSnapshot]):
     a section has ids. A key of ``None`` stands for a section as a whole.
 
     Attributes:
-        changed: where observers connect, see :class:`~acp_host.state.observable.ChangeSignal`.
+        changed: where observers connect, see :class:`~acp_host.state.change_signal.ChangeSignal`.
         options: what the user can set; a part of this state.
 
     Args:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.state import events
-from acp_host.state.observable import ChangeKind
+from acp_host.state.changes import ChangeKind
 from acp_host.state.snapshot import TerminalView
 from acp_host.state.text import TextBuilder
 from acp_host.wire._model import NO_EXTRA

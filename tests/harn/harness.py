@@ -9,11 +9,11 @@ from typing import Any
 
 import jsonpatch
 
+from acp_host.state.changes import ChangeSet
 from acp_host.state.clock import ManualScheduler
 from acp_host.state.deltas import DeltaMaker
 from acp_host.state.harn.snapshot import HarnSnapshot
 from acp_host.state.json_form import to_json
-from acp_host.state.observable import ChangeSet
 from acp_host.state.session_state import SessionState
 from acp_host.translate.harn import HarnReport, translate_harn
 from acp_host.translate.harn.notifications import translate_notification

@@ -14,10 +14,10 @@ import acp_host
 import acp_host.testing
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.host.notices import NoticeRouter
+from acp_host.state.changes import ChangeSet
 from acp_host.state.clock import ManualClock, ManualScheduler
 from acp_host.state.notice_entries import NoticeState, Suppression
 from acp_host.state.notice_preferences import NoticePreferences
-from acp_host.state.observable import ChangeSet
 from acp_host.testing import ScriptedAgent
 from acp_host.wire.notices import Notice
 

@@ -10,8 +10,8 @@ from acp_host.protocol.negotiation import Agreement, make_agreement
 from acp_host.quirks import QUIRKS
 from acp_host.reminders import SHIPPED, Delivery, Learned, Reminder, ReminderPolicy, ReminderReceipt, WireRung
 from acp_host.reminders.commands import SendRequest, Settled, StartTimer, StopTimer, Suppressed, WithdrawRequest
+from acp_host.state.changes import ChangeSet
 from acp_host.state.clock import ManualClock, ManualScheduler
-from acp_host.state.observable import ChangeSet
 from acp_host.state.reminder_entry import ReminderEntry
 from acp_host.state.reminder_events import ReminderDeduped, ReminderEmitted, ReminderExpired
 from acp_host.state.reminders import RemindersPanel

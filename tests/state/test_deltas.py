@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_host.state import events
+from acp_host.state.changes import Change, ChangeKind, ChangeSet
 from acp_host.state.deltas import DeltaMaker
 from acp_host.state.json_form import to_json
 from acp_host.state.memory import MemoryPolicy
-from acp_host.state.observable import Change, ChangeKind, ChangeSet
 from acp_host.state.snapshot import TerminalView
 from acp_host.state.terminals import MAX_SEGMENTS
 from acp_host.state.text import SEGMENT

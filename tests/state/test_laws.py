@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_host.state import events
+from acp_host.state.changes import ChangeSet
 from acp_host.state.json_form import to_json
 from acp_host.state.memory import MemoryPolicy
-from acp_host.state.observable import ChangeSet
 from acp_host.wire.content import TextContent
 from tests.state.session_events import Folding
 from tests.state.strategies import BATCHES, EVENTS, KNOWN_EVENTS, UNKNOWN

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_host.errors import InvalidInput
+from acp_host.state.changes import Change, ChangeKind, ChangeSet
 from acp_host.state.clock import ManualClock, ManualScheduler
 from acp_host.state.json_form import to_json
 from acp_host.state.notice_entries import (
@@ -24,7 +25,6 @@ from acp_host.state.notice_entries import (
 )
 from acp_host.state.notice_preferences import NoticePreferences, Politeness, RateLimit, SeverityPreferences
 from acp_host.state.notices import NoticeCenter
-from acp_host.state.observable import Change, ChangeKind, ChangeSet
 from acp_host.wire.converters import structure
 from acp_host.wire.updates import SessionUpdate
 

@@ -24,8 +24,9 @@ from hypothesis import strategies as st
 
 from acp_host.errors import InvalidInput
 from acp_host.scheduling import AsyncioScheduler
+from acp_host.state.changes import Change, ChangeKind, ChangeSet
 from acp_host.state.clock import ManualScheduler
-from acp_host.state.observable import Change, ChangeKind, ChangeSet, Observable
+from acp_host.state.observable import Observable
 
 ADDED, CHANGED, REMOVED, MERGED = ChangeKind.ADDED, ChangeKind.CHANGED, ChangeKind.REMOVED, ChangeKind.MERGED
 

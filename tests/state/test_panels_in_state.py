@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_host.state import events
+from acp_host.state.changes import ChangeSet
 from acp_host.state.clock import ManualClock, ManualScheduler
 from acp_host.state.deltas import DeltaMaker
 from acp_host.state.json_form import to_json
 from acp_host.state.notice_entries import NoticeReceived
 from acp_host.state.notices import NoticeCenter
-from acp_host.state.observable import ChangeSet
 from acp_host.state.session_state import SessionState
 
 

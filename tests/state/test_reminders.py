@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from acp_host.errors import InvalidState
 from acp_host.state import reminder_events as events
+from acp_host.state.changes import ChangeKind, ChangeSet
 from acp_host.state.clock import ManualClock, ManualScheduler
-from acp_host.state.observable import ChangeKind, ChangeSet
 from acp_host.state.reminder_entry import ReminderEntry, ReminderFault
 from acp_host.state.reminders import RemindersPanel
 

@@ -13,8 +13,8 @@ from attrs import field, frozen
 import acp_host
 from acp_host import ReminderEntry, ReminderPolicy, Rung, Session
 from acp_host.reminders import RevokeResult
+from acp_host.state.changes import ChangeSet
 from acp_host.state.entries import MessageEntry, ReminderNote, Speaker
-from acp_host.state.observable import ChangeSet
 from acp_host.testing import ReferenceAgent
 from acp_host.wire.text import join_text
 

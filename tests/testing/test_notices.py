@@ -9,9 +9,9 @@ import pytest
 
 import acp_host
 from acp_host import NoticePreferences, NoticesSnapshot, NoticeState, Session
+from acp_host.state.changes import ChangeSet
 from acp_host.state.entries import MessageEntry, Speaker
 from acp_host.state.notice_entries import Suppression
-from acp_host.state.observable import ChangeSet
 from acp_host.testing import AgentTurn, ReferenceAgent
 from acp_host.wire.notices import Notice
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
 from acp_host.state._value import value
-from acp_host.state.observable import ChangeKind
+from acp_host.state.changes import ChangeKind
 from acp_host.wire._model import NO_EXTRA
 
 __all__ = ["Keyed", "Note", "Recent", "RecentList", "Topic", "is_same"]

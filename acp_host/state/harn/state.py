@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from acp_host.state.change_signal import Report
+from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Scheduler
 from acp_host.state.events import HarnEvent, SessionEvent
 from acp_host.state.harn.agent_events import AgentEvents, Alerts, TurnPhases
@@ -27,7 +29,7 @@ from acp_host.state.harn.staged_writes import StagedWriting
 from acp_host.state.harn.text_patches import TextPatches
 from acp_host.state.harn.tool_searches import ToolSearches
 from acp_host.state.harn.workers import Workers
-from acp_host.state.observable import ChangeKind, Observable, Report
+from acp_host.state.observable import Observable
 
 __all__ = ["HarnState"]
 
