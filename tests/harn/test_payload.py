@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from acp_host.translate.harn import translate_harn
 from acp_host.translate.harn.kinds import KINDS
-from acp_host.translate.harn.payload import Payload, Unusable, harn_meta, payload_of
+from acp_host.translate.harn.payload import Payload, Unusable, payload_of
+from acp_host.wire.harn.members import harn_meta
 from acp_host.wire.updates import AgentMessageChunk, UnknownSessionUpdate
 from tests.harn.harness import read
 
