@@ -12,7 +12,7 @@ from acp_host.cli.printer import Printer, plain
 from acp_host.cli.render import content_text
 from acp_host.host.session import Session
 from acp_host.state.changes import ChangeSet
-from acp_host.state.harn.agent_events import Alert
+from acp_host.state.harn.agent_loop import Alert
 from acp_host.state.harn.artifacts import Artifact
 from acp_host.state.harn.composition_runs import CompositionRun
 from acp_host.state.harn.human_requests import HumanRequest

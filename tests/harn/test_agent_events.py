@@ -8,8 +8,6 @@ import pytest
 
 from acp_host.state import events
 from acp_host.state.harn.agent_events import (
-    MAX_ALERTS,
-    MAX_EVENTS,
     BoundaryFailure,
     BudgetExhausted,
     ControlOutcome,
@@ -19,6 +17,7 @@ from acp_host.state.harn.agent_events import (
     SessionEnd,
     TurnPhase,
 )
+from acp_host.state.harn.agent_loop import MAX_ALERTS, MAX_EVENTS
 from acp_host.state.json_form import to_json
 from tests.harn.harness import FIXTURES, Desk, frames
 

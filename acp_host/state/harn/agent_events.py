@@ -1,4 +1,4 @@
-"""What a Harn agent tells of its own loop: :class:`AgentEvents`, :class:`Alerts` and :class:`TurnPhases`, reducers.
+"""What a Harn agent tells of its own loop: :data:`AgentEvent`.
 
 There are dozens of kinds, and each release has more. Those that a user should see have a class of their own here; of
 the others their name is known, and the rest is JSON of the agent's own. What it tells of programs that it composes is
@@ -7,24 +7,17 @@ in :mod:`acp_host.state.harn.composition_runs`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, TypeAlias
 
 from acp_host.state._value import plain_json, value
-from acp_host.state.changes import ChangeKind
-from acp_host.state.events import HarnEvent, TurnStarted
-from acp_host.state.harn.collections import Note, Recent, RecentList, is_same
+from acp_host.state.events import HarnEvent
 from acp_host.wire._model import NO_EXTRA, model
 
 __all__ = [
-    "MAX_ALERTS",
-    "MAX_EVENTS",
     "AgentEvent",
     "AgentEventReported",
-    "AgentEvents",
     "AgentSessionEnded",
-    "Alert",
-    "Alerts",
     "BoundaryFailure",
     "BudgetExhausted",
     "ControlOutcome",
@@ -33,14 +26,7 @@ __all__ = [
     "OtherAgentEvent",
     "SessionEnd",
     "TurnPhase",
-    "TurnPhases",
 ]
-
-MAX_EVENTS = 500
-"""How many events are kept, the newest ones."""
-
-MAX_ALERTS = 100
-"""How many alerts are kept, the newest ones."""
 
 _NATURAL = "natural"
 
@@ -321,19 +307,6 @@ AgentEvent: TypeAlias = (
 ``is_alert``: a user should see it."""
 
 
-@value
-class Alert:
-    """Something that a user should see.
-
-    Attributes:
-        event: what the agent tells.
-        replayed: it is history; nothing is to be done about it.
-    """
-
-    event: AgentEvent
-    replayed: bool = False
-
-
 @model
 class AgentEventReported(HarnEvent):
     """The agent tells something of its loop; ``replayed``: it says that this is history."""
@@ -345,74 +318,3 @@ class AgentEventReported(HarnEvent):
 @model
 class AgentSessionEnded(HarnEvent):
     """The agent has ended the session; comes with the event that says so."""
-
-
-class AgentEvents:
-    """Collects what the agent tells of its loop.
-
-    Args:
-        note: called with each change.
-    """
-
-    def __init__(self, note: Note) -> None:
-        self._events: RecentList[AgentEvent] = RecentList("agent_events", note, MAX_EVENTS)
-
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
-        """Return the method for each class of event that concerns the loop."""
-        return {AgentEventReported: lambda reported: self._events.add(reported.event)}
-
-    def freeze(self) -> Recent[AgentEvent]:
-        """Return the events that are kept."""
-        return self._events.freeze()
-
-
-class Alerts:
-    """Collects of that what a user should see, so that no flood of other events takes it away.
-
-    Args:
-        note: called with each change.
-    """
-
-    def __init__(self, note: Note) -> None:
-        self._alerts: RecentList[Alert] = RecentList("alerts", note, MAX_ALERTS)
-
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
-        """Return the method for each class of event that concerns alerts."""
-        return {AgentEventReported: self._reported}
-
-    def freeze(self) -> Recent[Alert]:
-        """Return the alerts that are kept."""
-        return self._alerts.freeze()
-
-    def _reported(self, reported: AgentEventReported) -> None:
-        if reported.event.is_alert:
-            self._alerts.add(Alert(event=reported.event, replayed=reported.replayed))
-
-
-class TurnPhases:
-    """Keeps the phase of the turn; a new turn begins without one.
-
-    Args:
-        note: called with each change.
-    """
-
-    def __init__(self, note: Note) -> None:
-        self._note = note
-        self._phase: TurnPhase | None = None
-
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
-        """Return the method for each class of event that concerns the phase."""
-        return {AgentEventReported: self._reported, TurnStarted: lambda _: self._set(None)}
-
-    def freeze(self) -> TurnPhase | None:
-        """Return the phase of the turn that runs or ran last; ``None`` as long as none is told."""
-        return self._phase
-
-    def _reported(self, reported: AgentEventReported) -> None:
-        if isinstance(reported.event, TurnPhase):
-            self._set(reported.event)
-
-    def _set(self, phase: TurnPhase | None) -> None:
-        if not is_same(phase, self._phase):
-            self._phase = phase
-            self._note("turn_phase", None, ChangeKind.CHANGED)

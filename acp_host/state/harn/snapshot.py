@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from attrs import field
 
 from acp_host.state._value import value
-from acp_host.state.harn.agent_events import AgentEvent, Alert, TurnPhase
+from acp_host.state.harn.agent_events import AgentEvent, TurnPhase
+from acp_host.state.harn.agent_loop import Alert
 from acp_host.state.harn.artifacts import Artifact
 from acp_host.state.harn.collections import Recent
 from acp_host.state.harn.compactions import Compaction, Projection

@@ -9,7 +9,7 @@ from acp_host.state.change_signal import Report
 from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Scheduler
 from acp_host.state.events import HarnEvent, SessionEvent
-from acp_host.state.harn.agent_events import AgentEvents, Alerts, TurnPhases
+from acp_host.state.harn.agent_loop import AgentEvents, Alerts, TurnPhases
 from acp_host.state.harn.artifacts import Artifacts
 from acp_host.state.harn.collections import Topic, is_same
 from acp_host.state.harn.compactions import Compactions, Projections
