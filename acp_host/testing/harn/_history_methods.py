@@ -42,7 +42,7 @@ class HistoryMethods:
         }
 
     def _go(self, params: Any, kind: str) -> dict[str, Any]:
-        session = self._session(params)
+        session = self._connection.session_of(params)
         checkpoint = f"checkpoint-{session.turns}"
         update = {"sessionUpdate": kind, "checkpointId": checkpoint, "status": "ok"}
         self._connection.host.update(session, update)
@@ -52,7 +52,7 @@ class HistoryMethods:
 
     def truncate(self, params: Any) -> Any:
         """Forget the last turns; a prompt that runs is cancelled at once."""
-        session, keep = self._session(params), params.get("keepFirst")
+        session, keep = self._connection.session_of(params), params.get("keepFirst")
         if not isinstance(keep, int) or isinstance(keep, bool) or keep < 0:
             raise InvalidParams("session/truncate: keepFirst must be a whole number of at least 0")
         if session.prompt is not None:
@@ -68,7 +68,7 @@ class HistoryMethods:
 
     def fs_mode(self, params: Any) -> dict[str, Any]:
         """Write files at once from now on, or stage what is written."""
-        session, mode = self._session(params), params.get("mode")
+        session, mode = self._connection.session_of(params), params.get("mode")
         if mode not in ("immediate", "staged"):
             raise InvalidParams(f"session/fs_mode: unknown mode {mode!r}")
         before = "staged" if session.files_staged else "immediate"
@@ -76,7 +76,7 @@ class HistoryMethods:
         return {"previousMode": before, "mode": mode}
 
     def _unstage(self, params: Any, name: str) -> dict[str, Any]:
-        session = self._session(params)
+        session = self._connection.session_of(params)
         nothing = {"pendingCount": 0, "totalBytes": 0, "pendingWrites": []}
         phase = {"phase": "fs_staging", "message": "Nothing is staged", "progress": 0}
         self._connection.host.update(session, named("progress", kind="staged_writes_pending", **phase, **nothing))
@@ -85,7 +85,7 @@ class HistoryMethods:
 
     def inject_host_event(self, params: Any) -> dict[str, Any]:
         """Take what the host has done by itself."""
-        session, event = self._session(params), params.get("event")
+        session, event = self._connection.session_of(params), params.get("event")
         kind = event.get("kind") if isinstance(event, dict) else None
         if kind not in _EVENTS or "payload" not in event or "provenance" not in event:
             raise InvalidParams("session/inject_host_event: event is not as it must be")
@@ -103,10 +103,3 @@ class HistoryMethods:
             raise RequestFailed("the plan has changed", code=CONFLICT, data={"schemaVersion": 1, **known})
         revision = self._agent.plan_revisions[document] = self._agent.number("revision")
         return {"planDocument": {"document_id": document, "current_revision": {"revision_id": revision}}}
-
-    def _session(self, params: Any) -> HarnSession:
-        session_id = text_member(params, "sessionId")
-        session = self._agent.sessions.get(session_id)
-        if session is None:
-            raise RequestFailed(f"Session not found: {session_id}", code=-32004)
-        return session

@@ -1,16 +1,14 @@
-"""How the Harn-like agent answers prompts and what the host sends in the midst of them: :class:`PromptMethods`."""
+"""How the Harn-like agent answers prompts, ends them, and takes what a person has answered: :class:`PromptMethods`."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
 from acp_host.errors import InvalidParams, RequestFailed
-from acp_host.testing._reminder_shelf import AgentReminder, Withdrawal
-from acp_host.testing._reminder_wire import read_remind
 from acp_host.testing.agent_side import Handler
-from acp_host.testing.harn._injections import ACTOR_OF_OLD, Inject, InjectMode
-from acp_host.testing.harn._params import content_blocks, harn_member, text_member
+from acp_host.testing.harn._injections import ACTOR_OF_OLD
+from acp_host.testing.harn._params import text_member
 from acp_host.testing.harn._running_prompt import RunningPrompt
 from acp_host.testing.harn._session import HarnSession
 from acp_host.testing.harn.turn import HarnTurn
@@ -22,19 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["PromptMethods"]
 
-_MODES = {
-    "interrupt_immediate": InjectMode.INTERRUPT_IMMEDIATE,
-    "steer": InjectMode.FINISH_STEP,
-    "queue": InjectMode.AUDIT_ONLY,
-}
-
 
 class PromptMethods:
-    """Prompts, and what is put before their model, on one connection.
-
-    A prompt, an inject, a cancellation and the end of a tool call are acted on at once while a prompt runs; whatever
-    else there is waits for its end. An agent of the bridge takes reminders and the wish to go on at once too.
-    """
+    """The prompts of one connection. To cancel one, or a tool call in it, is acted on at once while it runs."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -42,27 +30,16 @@ class PromptMethods:
 
     def handlers(self) -> dict[str, Handler]:
         """Return the handlers by wire method."""
-        behind: Callable[[Handler], Handler] = self._connection.queue.behind
-        of_the_bridge = (lambda handle: handle) if self._agent.bridge else behind
-        handlers: dict[str, Handler] = {
+        behind, of_the_bridge = self._connection.queue.behind, self._connection.of_the_bridge
+        return {
             "session/prompt": self._prompt_read,
             "session/cancel": self.cancel,
             "session/cancel_tool_call": self.cancel_tool_call,
-            "session/remind": of_the_bridge(self.remind),
-            "session/pending_injections": behind(self.pending_injections),
-            "session/revoke_reminder": behind(self.revoke_reminder),
             "session/set_budget": self.set_budget,
             "agent/resume": of_the_bridge(self.resume),
             "skills/update": of_the_bridge(lambda params: self._agent.notified("skills/update")),
             "harn.hitl.respond": behind(self.respond),
         }
-        if self._agent.inject_modes:
-            handlers["session/inject"] = self.inject
-            handlers["session/revoke_inject"] = behind(self.revoke_inject)
-            handlers["session/replace_inject"] = behind(self.replace_inject)
-        return handlers
-
-    # --- prompts ----------------------------------------------------------------------------------------------------
 
     def _prompt_read(self, request: PromptRequest) -> Any:
         session = self._agent.sessions.get(request.session_id)
@@ -112,7 +89,7 @@ class PromptMethods:
 
     def cancel_tool_call(self, params: Any) -> dict[str, Any]:
         """End a tool call."""
-        session = self._session(params)
+        session = self._connection.session_of(params)
         call_id = text_member(params, "toolCallId", "tool_call_id", "callId", "call_id")
         call = session.prompt.turn.calls.get(call_id) if session.prompt else None
         if call is None:
@@ -124,72 +101,18 @@ class PromptMethods:
     def set_budget(self, params: Any) -> None:
         """Note the caps of a session, or of all."""
         caps = {name: params[name] for name in ("llm_cost_usd", "llm_tokens") if name in params}
-        for session in [self._session(params)] if "sessionId" in params else self._agent.sessions.values():
+        for session in self._named(params):
             session.budget |= caps
 
     def resume(self, params: Any) -> None:
         """Let a session go on that waits for something to happen, or all of them."""
-        for session in [self._session(params)] if params and "sessionId" in params else self._agent.sessions.values():
+        for session in self._named(params):
             session.resumed = True
 
-    # --- user messages in the midst of a prompt ---------------------------------------------------------------------
-
-    def inject(self, params: Any) -> dict[str, Any]:
-        """Take a user message for the prompt that runs."""
-        session = self._session(params)
-        if session.prompt is None:
-            raise RequestFailed("Session has no active prompt", code=-32004)
-        mode = params.get("mode")
-        if mode not in self._agent.inject_modes:
-            self._reject(session, "invalid_mode")
-            raise InvalidParams(f"session/inject: unsupported mode {mode!r}")
-        actor = harn_member(params, "actor") or dict(ACTOR_OF_OLD)
-        content = content_blocks(params.get("content"))
-        inject = Inject(id=self._agent.number("msg_inj"), mode=_MODES[mode], content=content, actor=actor)
-        session.injections.waiting.append(inject)
-        return {"messageId": inject.id, "status": "accepted", "_meta": {"harn": {"actor": actor}}}
-
-    def revoke_inject(self, params: Any) -> dict[str, Any]:
-        """Take a user message back."""
-        session, message_id = self._session(params), text_member(params, "messageId")
-        actor = harn_member(params, "actor") or ACTOR_OF_OLD
-        return {"messageId": message_id, "status": session.injections.revoke(message_id, actor)}
-
-    def replace_inject(self, params: Any) -> dict[str, Any]:
-        """Give a user message another content."""
-        session, message_id = self._session(params), text_member(params, "messageId")
-        actor = harn_member(params, "actor") or ACTOR_OF_OLD
-        session.injections.replace(message_id, content_blocks(params.get("content")), actor)
-        return {"messageId": message_id, "status": "replaced"}
-
-    def pending_injections(self, params: Any) -> dict[str, Any]:
-        """List what the model has not been shown yet."""
-        rows = self._session(params).pending()
-        return {"pendingCount": len(rows), "injections": rows}
-
-    def _reject(self, session: HarnSession, reason: str) -> None:
-        told = {"method": "session/inject", "status": "rejected", "outcome": "rejected", "reason": reason}
-        self._connection.host.notify(session, "_harn/agentEvent", {"kind": "control_outcome", **told})
-
-    # --- reminders and answers --------------------------------------------------------------------------------------
-
-    def remind(self, params: Any) -> dict[str, Any]:
-        """Take a reminder for the prompt that runs; behind it there is none any more."""
-        session = self._session(params)
-        if session.prompt is None:
-            raise RequestFailed("session/remind: no active bridge", code=-32004)
-        read = {name: value for name, value in read_remind(params, old=False).items() if value is not None}
-        reminder = AgentReminder(**{"id": self._agent.number("reminder"), "fired_at_turn": session.turns, **read})
-        session.shelf.put(reminder)
-        return {"reminderId": reminder.id}
-
-    def revoke_reminder(self, params: Any) -> dict[str, Any]:
-        """Take a reminder back."""
-        session, id = self._session(params), text_member(params, "reminderId", "reminder_id")
-        result = session.shelf.revoke(id)
-        if result in (Withdrawal.ALREADY_DELIVERED, Withdrawal.UNKNOWN):
-            raise InvalidParams(f"session/revoke_reminder: {result}", data={"reason": str(result), "reminderId": id})
-        return {"reminderId": id, "status": str(result)}
+    def _named(self, params: Any) -> list[HarnSession]:
+        """Return the session that parameters name, or all of them where they name none."""
+        named = isinstance(params, Mapping) and "sessionId" in params
+        return [self._connection.session_of(params)] if named else list(self._agent.sessions.values())
 
     def respond(self, params: Any) -> dict[str, Any]:
         """Take what a person has answered."""
@@ -202,13 +125,6 @@ class PromptMethods:
             if id in session.questions:
                 session.questions[id].answer(params)
         return {"ok": True}
-
-    def _session(self, params: Any) -> HarnSession:
-        session_id = text_member(params, "sessionId")
-        session = self._agent.sessions.get(session_id)
-        if session is None:
-            raise RequestFailed(f"Session not found: {session_id}", code=-32004)
-        return session
 
 
 def _user_chunk(text: str) -> dict[str, Any]:
