@@ -26,6 +26,8 @@ def block(text: str, limit: int, lines: int) -> str:
         limit: how many characters the result has at most; it ends in an ellipsis where some are missing.
         lines: how many lines it has at most.
     """
+    if len(text) <= limit and text.isprintable():  # one line with nothing in it to spell out
+        return text
     shown = printable(text[: limit + 1].replace("\r\n", "\n")).split("\n")
     return _bounded("\n".join(shown[:lines]), limit, cut=len(text) > limit or len(shown) > lines)
 
