@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from attrs import field, frozen
 
-__all__ = ["Change", "ChangeKind", "ChangeSet", "Part", "changes_of", "merge_change"]
+__all__ = ["Change", "ChangeKind", "ChangeSet", "Note", "Part", "changes_of", "merge_change"]
 
 
 class ChangeKind(StrEnum):
@@ -17,6 +18,10 @@ class ChangeKind(StrEnum):
     CHANGED = "changed"
     REMOVED = "removed"
     MERGED = "merged"
+
+
+Note = Callable[[str, str | int | None, ChangeKind], None]
+"""Takes the section and the key of what changed (``None``: the section as a whole), and the kind of the change."""
 
 
 class Change(NamedTuple):

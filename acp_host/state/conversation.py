@@ -16,7 +16,7 @@ from attrs import frozen
 
 from acp_host.state import events
 from acp_host.state.builders import MessageBuilder, PartsBuilder, ToolCallBuilder
-from acp_host.state.changes import ChangeKind
+from acp_host.state.changes import ChangeKind, Note
 from acp_host.state.echo import Echo
 from acp_host.state.entries import (
     CompactionEntry,
@@ -47,8 +47,6 @@ _SAID_OF_HISTORY = ("action", "kept_turns", "removed_turns", "checkpoint_id", "s
 
 # Reading a member off its enumeration costs as much as making a small object.
 _ADDED, _CHANGED = ChangeKind.ADDED, ChangeKind.CHANGED
-
-Note = Callable[[str, Any, ChangeKind], None]
 
 
 @frozen

@@ -26,7 +26,8 @@ from enum import StrEnum
 from typing import Any, Final, Literal
 
 from acp_host.state._value import value
-from acp_host.state.harn.collections import Keyed, Note
+from acp_host.state.changes import Note
+from acp_host.state.collections import Keyed
 from acp_host.wire._model import evolve, model
 from acp_host.wire.content import ContentBlock
 

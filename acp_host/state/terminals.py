@@ -6,11 +6,10 @@ the newest. A view is made anew only when somebody looks, so a report costs what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from acp_host.state import events
-from acp_host.state.changes import ChangeKind
+from acp_host.state.changes import ChangeKind, Note
 from acp_host.state.snapshot import TerminalView
 from acp_host.state.text import TextBuilder
 from acp_host.wire._model import NO_EXTRA
@@ -68,7 +67,7 @@ class Terminals:
         note: called with the section, the terminal's id and the kind of each change.
     """
 
-    def __init__(self, note: Callable[[str, Any, ChangeKind], None]) -> None:
+    def __init__(self, note: Note) -> None:
         self._note = note
         self._terminals: dict[str, _Terminal] = {}
         self._frozen: Mapping[str, TerminalView] = NO_EXTRA

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from acp_host.state import events
 from acp_host.state._value import value
 from acp_host.state.changes import ChangeKind, ChangeSet
+from acp_host.state.collections import Keyed, Recent, RecentList
 from acp_host.state.deltas import DeltaMaker
-from acp_host.state.harn.collections import Keyed, Recent, RecentList
 from acp_host.state.harn.deltas import harn_operations
 from acp_host.state.harn.workers import MAX_MEMBERS
 from acp_host.state.json_form import to_json

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.state._value import value
-from acp_host.state.changes import ChangeKind
+from acp_host.state.changes import ChangeKind, Note
+from acp_host.state.collections import Recent, RecentList, is_same
 from acp_host.state.events import TurnStarted
 from acp_host.state.harn.agent_events import AgentEvent, AgentEventReported, TurnPhase
-from acp_host.state.harn.collections import Note, Recent, RecentList, is_same
 
 __all__ = ["MAX_ALERTS", "MAX_EVENTS", "AgentEvents", "Alert", "Alerts", "TurnPhases"]
 

@@ -19,9 +19,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.state._value import plain_json, value
+from acp_host.state.changes import Note
+from acp_host.state.collections import Keyed
 from acp_host.state.events import HarnEvent, SessionClosed, TurnEnded
 from acp_host.state.harn.agent_events import AgentSessionEnded
-from acp_host.state.harn.collections import Keyed, Note
 from acp_host.state.harn.side_effects import farthest
 from acp_host.wire._model import NO_EXTRA, evolve, model
 

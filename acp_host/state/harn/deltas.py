@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from acp_host.state.harn.collections import Recent
+from acp_host.state.collections import Recent
 from acp_host.state.harn.snapshot import HarnSnapshot
 from acp_host.state.json_form import member_to_json, to_json
 from acp_host.state.operations import Operation, add, escaped, remove, replace

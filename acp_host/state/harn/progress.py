@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.state._value import plain_json, value
+from acp_host.state.changes import Note
+from acp_host.state.collections import Keyed, Recent, RecentList
 from acp_host.state.events import HarnEvent, TurnStarted
-from acp_host.state.harn.collections import Keyed, Note, Recent, RecentList
 from acp_host.wire._model import NO_EXTRA, model
 
 __all__ = ["MAXNARRATION", "MAX_PHASES", "Narration", "Progress", "ProgressReported", "ProgressReports"]

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from attrs import field
 
 from acp_host.state._value import value
+from acp_host.state.collections import Recent
 from acp_host.state.harn.agent_events import AgentEvent, TurnPhase
 from acp_host.state.harn.agent_loop import Alert
 from acp_host.state.harn.artifacts import Artifact
-from acp_host.state.harn.collections import Recent
 from acp_host.state.harn.compactions import Compaction, Projection
 from acp_host.state.harn.composition_runs import CompositionRun
 from acp_host.state.harn.file_watches import WatchedChange

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.state._value import plain_json, value
-from acp_host.state.changes import ChangeKind
+from acp_host.state.changes import ChangeKind, Note
+from acp_host.state.collections import is_same
 from acp_host.state.events import HarnEvent
-from acp_host.state.harn.collections import Note, is_same
 from acp_host.wire._model import NO_EXTRA, model
 
 __all__ = ["MAX_STAGED", "StagedWrite", "StagedWrites", "StagedWritesReported", "StagedWriting"]

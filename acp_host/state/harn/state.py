@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from acp_host.state.change_signal import Report
 from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Scheduler
+from acp_host.state.collections import is_same
 from acp_host.state.events import HarnEvent, SessionEvent
 from acp_host.state.harn.agent_loop import AgentEvents, Alerts, TurnPhases
 from acp_host.state.harn.artifacts import Artifacts
-from acp_host.state.harn.collections import Topic, is_same
 from acp_host.state.harn.compactions import Compactions, Projections
 from acp_host.state.harn.composition_runs import CompositionRuns
 from acp_host.state.harn.file_watches import FileWatches
@@ -35,6 +35,16 @@ __all__ = ["HarnState"]
 
 _OF_THE_PRESENT = ("live_clients", "idle")
 """Topics that are no history: a replay takes the place of nothing in them."""
+
+
+class Topic(Protocol):
+    """One thing that a Harn agent tells of: a reducer of its events, and what it has folded them into."""
+
+    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+        """Return the method for each class of event that concerns the topic, of the conversation's too."""
+
+    def freeze(self) -> Any:
+        """Return the topic as it is now; what did not change is the same object as before."""
 
 
 class HarnState(Observable[HarnSnapshot]):

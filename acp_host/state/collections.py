@@ -1,31 +1,18 @@
-"""What the topics keep their entries in, bounded: :class:`Keyed` by id, :class:`RecentList` in order of arrival."""
+"""What sections keep their entries in, bounded: :class:`Keyed` by id, :class:`RecentList` in order of arrival."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from acp_host.state._value import value
-from acp_host.state.changes import ChangeKind
+from acp_host.state.changes import ChangeKind, Note
 from acp_host.wire._model import NO_EXTRA
 
-__all__ = ["Keyed", "Note", "Recent", "RecentList", "Topic", "is_same"]
+__all__ = ["Keyed", "Recent", "RecentList", "is_same"]
 
 E = TypeVar("E")
-
-Note = Callable[[str, str | None, ChangeKind], None]
-"""Takes the name of a topic, the key of what changed in it (``None``: all of it), and the kind of the change."""
-
-
-class Topic(Protocol):
-    """One thing that a Harn agent tells of: a reducer of its events, and what it has folded them into."""
-
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
-        """Return the method for each class of event that concerns the topic, of the conversation's too."""
-
-    def freeze(self) -> Any:
-        """Return the topic as it is now; what did not change is the same object as before."""
 
 
 def is_same(before: object, after: object) -> bool:
@@ -40,14 +27,14 @@ class Keyed(Generic[E]):
     """Entries by id, the oldest first.
 
     Args:
-        topic: the name of the topic.
+        section: name of the section, for ``note``.
         note: called with each change.
         limit: how many entries are kept.
         is_over: tells whether nothing more is expected of an entry; such entries leave before the others.
     """
 
-    def __init__(self, topic: str, note: Note, limit: int, is_over: Callable[[E], bool] = lambda _: False) -> None:
-        self._topic = topic
+    def __init__(self, section: str, note: Note, limit: int, is_over: Callable[[E], bool] = lambda _: False) -> None:
+        self._section = section
         self._note = note
         self._limit = limit
         self._is_over = is_over
@@ -86,7 +73,7 @@ class Keyed(Generic[E]):
 
     def _change(self, key: str, kind: ChangeKind) -> None:
         self._frozen = None
-        self._note(self._topic, key, kind)
+        self._note(self._section, key, kind)
 
     def _least_wanted(self) -> str:
         over = (key for key, entry in self._entries.items() if self._is_over(entry))
@@ -125,13 +112,13 @@ class RecentList(Generic[E]):
     """Collects a :class:`Recent`; its entries never change.
 
     Args:
-        topic: the name of the topic.
+        section: name of the section, for ``note``.
         note: called with each change.
         limit: how many entries are kept.
     """
 
-    def __init__(self, topic: str, note: Note, limit: int) -> None:
-        self._topic = topic
+    def __init__(self, section: str, note: Note, limit: int) -> None:
+        self._section = section
         self._note = note
         self._entries: deque[E] = deque(maxlen=limit)
         self._count = 0
@@ -142,7 +129,7 @@ class RecentList(Generic[E]):
         self._entries.append(entry)
         self._count += 1
         self._frozen = None
-        self._note(self._topic, None, ChangeKind.CHANGED)
+        self._note(self._section, None, ChangeKind.CHANGED)
 
     def freeze(self) -> Recent[E]:
         """Return what is kept; the same object until something comes."""
