@@ -395,11 +395,11 @@ class AgentMethods(KeptSessions):
 
 
 def _check_mcp_servers(servers: object) -> None:
-    """Raise ``InvalidInput`` unless these are servers."""
+    """Raise ``InvalidInput`` unless these can be servers; what is wrong within one is told where it is encoded."""
     if not isinstance(servers, Sequence) or isinstance(servers, str):
         raise InvalidInput(f"mcp_servers is a list of servers, not {type(servers).__name__}")
     for server in servers:
-        if not isinstance(server, HostMcpServer | McpServer):
+        if server is not None and not isinstance(server, HostMcpServer | McpServer | Mapping):
             raise InvalidInput(
                 f"mcp_servers takes servers of acp_host.wire.mcp, not {type(server).__name__};"
                 " wrap a server or function of this program: HostMcpServer(…)"

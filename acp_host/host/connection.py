@@ -238,6 +238,9 @@ class HostConnection(AgentMethods):
 
     # --- what applications ask --------------------------------------------------------------------------------------
 
+    def __repr__(self) -> str:
+        return f"<HostConnection to {self._agent_name()!r}, {'closed' if self.closed else 'open'}>"
+
     @property
     def agreement(self) -> Agreement:
         """What was agreed with the agent; while it is started anew, what was agreed before."""

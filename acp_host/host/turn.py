@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from acp_host.errors import AcpError
+from acp_host.errors import AcpError, InvalidState
 from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult, with_changes
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
 from acp_host.services.change_verdicts import ChangeReport
@@ -74,14 +74,26 @@ class Turn:
         self._text: list[str] = []
         self._updates: UpdateBuffer | None = UpdateBuffer()
         self._iterated = False
+        self._has_dropped = False
         self._changes: ChangeReport | None = None
         self._result: asyncio.Future[TurnResult] = asyncio.get_running_loop().create_future()
 
     # --- for applications -------------------------------------------------------------------------------------------
 
     def __aiter__(self) -> Turn:
+        """Return the one iterator.
+
+        Raises:
+            InvalidState: the turn was awaited before anyone iterated, and there were updates, which were not kept.
+        """
+        if self._has_dropped and not self._iterated:
+            raise InvalidState("the turn was awaited before anyone iterated, so it kept no updates: iterate first")
         self._iterated = True
         return self
+
+    def __repr__(self) -> str:
+        status = "over" if self.done else "cancelling" if self.cancel_requested else "under way or waiting"
+        return f"<Turn {self.number}, {status}>"
 
     async def __anext__(self) -> SessionUpdate | UpdatesSkipped:
         """Return the next update.
@@ -113,7 +125,8 @@ class Turn:
             RequestFailed: the agent answered the prompt with an error.
             OutcomeUnknown: the connection ended while the turn ran.
         """
-        if not self._iterated:
+        if not self._iterated and self._updates is not None:
+            self._has_dropped = self._updates.take() is not None
             self._updates = None
         return await asyncio.shield(self._result)
 
@@ -184,6 +197,8 @@ class Turn:
                 self._text.append(shown_text(content) if content.meta or content.extra else content.text)
         if self._updates is not None:
             self._updates.push(update)
+        else:
+            self._has_dropped = True
 
     def receive_run(self, run: ChunkRun) -> None:
         """Take chunks of this turn."""
@@ -191,6 +206,8 @@ class Turn:
             self._text += run.texts
         if self._updates is not None:
             self._updates.extend(run.updates())
+        else:
+            self._has_dropped = True
 
     def finish(self, response: PromptResponse, outcome: Outcome) -> None:
         """Take the agent's answer to the prompt, and what it means."""

@@ -188,3 +188,20 @@ WRONG: list[tuple[str, Callable[[Any], Any]]] = [
 def test_what_a_service_cannot_use_is_said_when_it_is_made(named: str, make: Callable[[Any], Any]) -> None:
     with pytest.raises(InvalidInput, match=named):
         make(7)
+
+
+async def test_a_turn_that_was_awaited_first_says_that_its_updates_are_gone() -> None:
+    async with acp_host.connect(ReferenceAgent().transport()) as host:
+        assert repr(host) == "<HostConnection to 'Reference Agent', open>"
+        session = await host.new_session()
+        turn = session.prompt("/say Hello")
+        assert repr(turn) == "<Turn 1, under way or waiting>"
+        await turn
+        assert repr(turn) == "<Turn 1, over>"
+        with pytest.raises(InvalidState, match="iterate first"):
+            async for _ in turn:
+                pass
+        turn = session.prompt("/say Hello")
+        assert [update async for update in turn]
+        await turn
+        assert [update async for update in turn] == []
