@@ -37,5 +37,6 @@ def test_each_way_says_what_to_do() -> None:
 def test_secrets_are_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
     login = {"type": "terminal", "id": "t", "name": "T", "args": [], "env": {"A_TOKEN": "swordfish"}}
     assert "swordfish" not in told(login, message="password=swordfish")
-    _complain(RequestFailed.from_code(-32603, "api_key=swordfish", {"headers": {"X": "swordfish"}}, "session/new"))
+    error = RequestFailed.from_code(-32603, "api_key=swordfish", {"headers": {"X": "swordfish"}}, "session/new")
+    _complain(error, "run")
     assert "swordfish" not in capsys.readouterr().err
