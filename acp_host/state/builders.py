@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from acp_host.state.entries import ENDED_CALL, BlockPart, MessageEntry, MessagePart, Speaker, TextPart, ToolCallEntry
 from acp_host.state.text import TextBuilder
 from acp_host.wire._model import NO_EXTRA, UNSET
-from acp_host.wire.content import TextContent
+from acp_host.wire.content import ContentBlock, TextContent
 from acp_host.wire.tool_calls import ToolCall, ToolCallContent, ToolCallLocation, ToolCallUpdate
 
 if TYPE_CHECKING:
     from acp_host.state.harn.tool_facts import ToolFacts
 
-__all__ = ["MessageBuilder", "PartsBuilder", "ToolCallBuilder"]
+__all__ = ["MessageBuilder", "PartsBuilder", "ToolCallBuilder", "parts_of"]
 
 
 class PartsBuilder:
@@ -55,6 +55,14 @@ class PartsBuilder:
         """Return the parts so far."""
         text = self._text
         return self._parts if text is None else (*self._parts, TextPart(segments=text.segments()))
+
+
+def parts_of(blocks: Iterable[ContentBlock], before: tuple[MessagePart, ...] = ()) -> tuple[MessagePart, ...]:
+    """Return the parts that content blocks make, behind those that were there before."""
+    builder = PartsBuilder(before)
+    for block in blocks:
+        builder.add(block)
+    return builder.freeze()
 
 
 class MessageBuilder:

@@ -14,11 +14,11 @@ import attrs
 
 from acp_host.errors import InvalidInput
 from acp_host.state.changes import ChangeSet
-from acp_host.state.conversation import SECTION as TRANSCRIPT
 from acp_host.state.entries import Entry, MessagePart, TextPart
 from acp_host.state.json_form import member_to_json, to_json
 from acp_host.state.operations import Operation, add, escaped, remove, replace
 from acp_host.state.snapshot import SessionSnapshot, TerminalView
+from acp_host.state.transcript_writer import SECTION as TRANSCRIPT
 from acp_host.wire._model import wire_name
 
 __all__ = ["DeltaMaker", "Operation"]

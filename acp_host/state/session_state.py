@@ -190,12 +190,12 @@ class SessionState(Observable[SessionSnapshot]):
     @property
     def is_replaying(self) -> bool:
         """Whether what comes is history."""
-        return self._conversation.replaying
+        return self._conversation.writer.replaying
 
     @property
     def entries_so_far(self) -> int:
         """How many entries the transcript has had, those that were dropped included."""
-        return self._conversation.store.end
+        return self._conversation.writer.store.end
 
     def fetch(self, first: int, last: int) -> list[Mapping[str, Any]]:
         """Return entries of the transcript in their JSON form, from memory or from the archive of the memory policy.
@@ -349,7 +349,7 @@ class SessionState(Observable[SessionSnapshot]):
         self._update_turn(queued=self._without(event.turn))
 
     def _turn_started(self, event: events.TurnStarted) -> None:
-        if self._conversation.replaying:
+        if self._conversation.writer.replaying:
             self._end_replay()
         self._conversation.turn_started(event)
         self._choose_reducers()
@@ -391,7 +391,7 @@ class SessionState(Observable[SessionSnapshot]):
         self._choose_reducers()
 
     def _replay_answered(self, event: events.ReplayAnswered) -> None:
-        self._conversation.replay_answered()
+        self._conversation.writer.replay_answered()
         self._before_replay = {}
 
     def _replay_ended(self, event: events.ReplayEnded) -> None:
@@ -471,7 +471,7 @@ class SessionState(Observable[SessionSnapshot]):
     # --- what the agent does without having been asked to -----------------------------------------------------------
 
     def _choose_reducers(self) -> None:
-        asked = self._conversation.turn is not None or self._conversation.replaying
+        asked = self._conversation.writer.turn is not None or self._conversation.writer.replaying
         if asked:
             self._activity.stop()
         self._reducers = self._reducers_in_turn if asked else self._reducers_between_turns
@@ -509,9 +509,9 @@ class SessionState(Observable[SessionSnapshot]):
 
     def _tidy(self) -> None:
         """After a turn or a replay: drop what the policy does not keep, and pack the rest bit by bit."""
-        keep_from = self._memory.first_to_keep(self._conversation.turn_starts)
-        if keep_from > self._conversation.store.first and self._archived(keep_from):
-            self._conversation.drop_before(keep_from)
+        keep_from = self._memory.first_to_keep(self._conversation.writer.turn_starts)
+        if keep_from > self._conversation.writer.store.first and self._archived(keep_from):
+            self._conversation.writer.drop_before(keep_from)
         if not self._packing:
             self._packing = True
             self._scheduler.soon(self._pack)
@@ -528,7 +528,7 @@ class SessionState(Observable[SessionSnapshot]):
         return True
 
     def _pack(self) -> None:
-        if self._conversation.pack_one():
+        if self._conversation.writer.pack_one():
             self._scheduler.soon(self._pack)
         else:
             self._packing = False
