@@ -70,7 +70,16 @@ if TYPE_CHECKING:
     from acp_host.services.change_verdicts import ChangeReport, ChangeVerdict, JudgedChange
     from acp_host.services.elicitation import ElicitationHandlers
     from acp_host.services.elicitation_queue import ElicitationQueue
-    from acp_host.services.files import FileService
+    from acp_host.services.files import (
+        BufferEdit,
+        BufferProvider,
+        FileChange,
+        FileService,
+        MemoryBuffers,
+        NotebookBuffers,
+        OpenDocument,
+        WriteConflict,
+    )
     from acp_host.services.form_reader import read_form
     from acp_host.services.mcp import HostMcpServer
     from acp_host.services.permission_memory import RememberedDecisions
@@ -128,6 +137,8 @@ __all__ = [
     "Authentication",
     "AuthenticationSnapshot",
     "BlockPart",
+    "BufferEdit",
+    "BufferProvider",
     "CancelTimeouts",
     "Change",
     "ChangeKind",
@@ -147,6 +158,7 @@ __all__ = [
     "ElicitationQueue",
     "EnvVarLogin",
     "EnvironmentPolicy",
+    "FileChange",
     "FileService",
     "FingerprintLimits",
     "HistoryEntry",
@@ -171,16 +183,19 @@ __all__ = [
     "LoginRequest",
     "Lost",
     "MalformedResponse",
+    "MemoryBuffers",
     "MemoryPolicy",
     "MessageEntry",
     "MethodNotFound",
     "NoActivePrompt",
     "NotSupported",
+    "NotebookBuffers",
     "Notice",
     "NoticeCenter",
     "NoticePreferences",
     "NoticeState",
     "NoticesSnapshot",
+    "OpenDocument",
     "OptionChoice",
     "OptionsSnapshot",
     "OptionsView",
@@ -245,6 +260,7 @@ __all__ = [
     "UnknownLogin",
     "UnsupportedVersion",
     "UpdatesSkipped",
+    "WriteConflict",
     "__version__",
     "connect",
     "join_text",
@@ -282,7 +298,16 @@ _HOMES = {
     "acp_host.services.change_verdicts": ("ChangeReport", "ChangeVerdict", "JudgedChange"),
     "acp_host.services.elicitation": ("ElicitationHandlers",),
     "acp_host.services.elicitation_queue": ("ElicitationQueue",),
-    "acp_host.services.files": ("FileService",),
+    "acp_host.services.files": (
+        "BufferEdit",
+        "BufferProvider",
+        "FileChange",
+        "FileService",
+        "MemoryBuffers",
+        "NotebookBuffers",
+        "OpenDocument",
+        "WriteConflict",
+    ),
     "acp_host.services.form_reader": ("read_form",),
     "acp_host.services.mcp": ("HostMcpServer",),
     "acp_host.services.permission_memory": ("RememberedDecisions",),
