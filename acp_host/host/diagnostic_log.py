@@ -14,7 +14,7 @@ from attrs import evolve
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, Throttle, excerpt
 from acp_host.redaction import Redactor
-from acp_host.state.observers import check_observer
+from acp_host.state.observers import Observers
 from acp_host.wire.text import printable
 
 __all__ = ["DiagnosticLog"]
@@ -29,9 +29,9 @@ class DiagnosticLog:
     """The newest diagnostics of a connection, oldest first.
 
     Iterate for those at hand, ``async for`` for those to come (after the connection has ended the loop ends), or
-    :meth:`connect` a callback.
-    Each is also logged to the logger ``acp_host.diagnostics``, as ``diagnostic`` of the log record: at DEBUG, but at
-    WARNING and with the place where a handler or observer of the application failed, which nobody looks for elsewhere.
+    :meth:`connect` a callback. Each is also logged to the logger ``acp_host.diagnostics``, as ``diagnostic`` of the log
+    record: at DEBUG, but at WARNING and with the place where a handler or observer of the application failed, which
+    nobody looks for elsewhere.
 
     Attributes:
         redactor: takes secrets out of each.
@@ -45,7 +45,7 @@ class DiagnosticLog:
         self._kept: deque[Diagnostic] = deque(maxlen=limit)
         self._total = 0
         self._closed = False
-        self._observers: list[Callable[[Diagnostic], None]] = []
+        self._observers: Observers[Diagnostic] = Observers(_log_failure)
         self._arrived = asyncio.Event()
         self._loud = Throttle()
 
@@ -71,9 +71,7 @@ class DiagnosticLog:
 
     def connect(self, observer: Callable[[Diagnostic], None]) -> Callable[[], None]:
         """Call ``observer`` with each diagnostic from now on; return a function that ends this."""
-        check_observer(observer)
-        self._observers.append(observer)
-        return lambda: self._observers.remove(observer) if observer in self._observers else None
+        return self._observers.connect(observer)
 
     def add(self, diagnostic: Diagnostic) -> None:
         """Add a diagnostic; of data that is not plain, an excerpt of its ``repr`` is kept."""
@@ -86,13 +84,7 @@ class DiagnosticLog:
         self._total += 1
         self._arrived.set()
         self._write(diagnostic)
-        for observer in tuple(self._observers):
-            try:
-                observer(diagnostic)
-            except (KeyboardInterrupt, SystemExit):
-                raise
-            except BaseException:
-                _logger.exception("an observer of the diagnostics failed")
+        self._observers.tell(diagnostic)
 
     def _write(self, diagnostic: Diagnostic) -> None:
         extra = {"diagnostic": diagnostic}
@@ -105,6 +97,10 @@ class DiagnosticLog:
         """Say that none will follow."""
         self._closed = True
         self._arrived.set()
+
+
+def _log_failure(observer: Callable[[Diagnostic], None], error: BaseException) -> None:
+    _logger.error("an observer of the diagnostics failed: %r", observer, exc_info=error)
 
 
 def _place_of_failure() -> str:

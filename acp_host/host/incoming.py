@@ -2,8 +2,7 @@
 
 Every request is answered exactly once: by its handler, by an error when the handler raises, or by the withdrawal of the
 agent or the cancellation of the turn it belongs to. Which requests a turn takes with it: the user's questions, and what
-is served by a :class:`TurnHandler`. Handlers run as tasks of the connection; the reader never waits for
-one.
+is served by a :class:`TurnHandler`. Handlers run as tasks of the connection; the reader never waits for one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Puts the services that an application passes behind the agent's requests: :func:`register_services`."""
+"""Puts the services that an application passes, a :class:`ServiceSet`, behind the agent's requests."""
 
 from __future__ import annotations
 

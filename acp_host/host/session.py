@@ -34,7 +34,7 @@ from acp_host.services.terminals import TerminalProcess
 from acp_host.state import events
 from acp_host.state.clock import Clock, Scheduler
 from acp_host.state.memory import MemoryPolicy
-from acp_host.state.observers import check_observer
+from acp_host.state.observers import Observers
 from acp_host.state.reminder_entry import ReminderEntry
 from acp_host.state.reminders import RemindersPanel
 from acp_host.state.session_state import SessionState
@@ -183,7 +183,7 @@ class Session(SessionMethods):
         self._tell_gone = context.gone
         self._closed = ""
         self._lost = False
-        self._write_observers: list[Callable[[str], None]] = []
+        self._write_observers: Observers[str] = Observers(self._report_observer)
 
     # --- turns ------------------------------------------------------------------------------------------------------
 
@@ -373,9 +373,7 @@ class Session(SessionMethods):
 
         It is called before the write and after it; otherwise as :meth:`on_update`.
         """
-        check_observer(observer)
-        self._write_observers.append(observer)
-        return lambda: self._write_observers.remove(observer) if observer in self._write_observers else None
+        return self._write_observers.connect(observer)
 
     def announce_change(self, path: str) -> None:
         """Say that this program or its user changes a file, so that nobody takes it for the agent's doing.
@@ -414,13 +412,7 @@ class Session(SessionMethods):
 
     def file_written(self, path: str) -> None:
         """Learn that the agent writes a file through this host."""
-        for observer in tuple(self._write_observers):
-            try:
-                observer(path)
-            except (KeyboardInterrupt, SystemExit):
-                raise
-            except BaseException as error:
-                self._report_observer(observer, error)
+        self._write_observers.tell(path)
 
     def terminal_changed(self, terminal: TerminalProcess, printed: str) -> None:
         """Learn what a command does that runs for the agent."""

@@ -19,7 +19,7 @@ from acp_host.host.reminders import SessionReminders, ShownReminder
 from acp_host.host.turn_queue import TurnQueue
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
 from acp_host.state import events
-from acp_host.state.observers import check_observer
+from acp_host.state.observers import Observers
 from acp_host.state.session_state import SessionState
 from acp_host.translate.harn import HarnReport, translate_harn
 from acp_host.translate.v1 import PLAIN, translate, translate_run
@@ -94,9 +94,8 @@ class SessionUpdates:
         self._call_ended = call_ended
         self._awaits_opening = awaits_opening
         self._report = report
-        self._report_observer = report_observer
         self._between_turns = UpdateBuffer()
-        self._observers: list[Callable[[SessionUpdate], None]] = []
+        self._observers: Observers[SessionUpdate] = Observers(report_observer)
 
     # --- for readers ------------------------------------------------------------------------------------------------
 
@@ -119,9 +118,7 @@ class SessionUpdates:
 
     def observe(self, observer: Callable[[SessionUpdate], None]) -> Callable[[], None]:
         """Call ``observer`` with every update from now on; return a function that ends this."""
-        check_observer(observer)
-        self._observers.append(observer)
-        return lambda: self._observers.remove(observer) if observer in self._observers else None
+        return self._observers.connect(observer)
 
     def close(self) -> None:
         """Take the end of the session: whoever waits for an update learns that none will come."""
@@ -133,11 +130,11 @@ class SessionUpdates:
         """Take an update of the session, or a run of them."""
         if not isinstance(arrival, ChunkRun):
             self._receive_update(arrival.update, arrival.extra)
-        elif self._observers or self.reminders.is_listening or self._turns.turn_over(prompt_name(arrival)) is not None:
+        elif self._can_take_whole(arrival):
+            self._receive_run(arrival)
+        else:
             for chunk in arrival.updates():
                 self._receive_update(chunk, arrival.extra)
-        else:
-            self._receive_run(arrival)
 
     def receive_notification(self, method: str, params: Mapping[str, Any]) -> None:
         """Take a notification of Harn that belongs to the session."""
@@ -190,8 +187,8 @@ class SessionUpdates:
             self._bring_to_turn(update)
         else:
             self._between_turns.push(update)
-        if self._observers:
-            self._tell_observers(update)
+        if self._observers.connected:
+            self._observers.tell(update)
 
     def _place_of(self, update: Any, told: Mapping[str, Any]) -> _Place | None:
         """Return where an update belongs that is not of the moment; ``None`` if it is, as all but Harn's are."""
@@ -212,6 +209,12 @@ class SessionUpdates:
             turn.receive(update)
             if self._turns.watches_idle:
                 self._turns.note_activity()
+
+    def _can_take_whole(self, run: ChunkRun) -> bool:
+        """Tell whether nobody needs to see each chunk of a run."""
+        if self._observers.connected or self.reminders.is_listening:
+            return False
+        return self._turns.turn_over(prompt_name(run)) is None
 
     def _receive_run(self, run: ChunkRun) -> None:
         """Take chunks all at once, to the same effect."""
@@ -276,12 +279,3 @@ class SessionUpdates:
             self._apply(event, place)
         if report.ends_session:
             self._turns.drop_questions()
-
-    def _tell_observers(self, update: SessionUpdate) -> None:
-        for observer in tuple(self._observers):
-            try:
-                observer(update)
-            except (KeyboardInterrupt, SystemExit):
-                raise
-            except BaseException as error:  # asyncio.CancelledError too: result() of a cancelled future raises it
-                self._report_observer(observer, error)

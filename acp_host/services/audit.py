@@ -22,7 +22,7 @@ from attrs import asdict, field, frozen
 
 from acp_host.diagnostics import excerpt
 from acp_host.errors import InvalidInput
-from acp_host.state.observers import check_observer
+from acp_host.state.observers import Observers
 
 __all__ = ["AuditDecision", "AuditRecord", "AuditTrail", "DecidedBy"]
 
@@ -109,7 +109,7 @@ class AuditTrail:
         if not isinstance(file, str | Path | None):
             raise InvalidInput(f"AuditTrail(file=…) takes a path, not {type(file).__name__}")
         self._records: deque[AuditRecord] = deque(maxlen=capacity)
-        self._observers: list[Callable[[AuditRecord], None]] = []
+        self._observers: Observers[AuditRecord] = Observers(_log_failure)
         self.file = None if file is None else Path(file)
         self._writer = None if self.file is None else _AuditFile(self.file)
 
@@ -123,25 +123,23 @@ class AuditTrail:
 
         It is called at once and must not block; what it raises is logged.
         """
-        check_observer(observer)
-        self._observers.append(observer)
-        return lambda: self._observers.remove(observer) if observer in self._observers else None
+        return self._observers.connect(observer)
 
     def add(self, record: AuditRecord) -> None:
         """Add a record."""
         self._records.append(record)
         if self._writer is not None:
             self._writer.write(record)
-        for observer in tuple(self._observers):
-            try:
-                observer(record)
-            except Exception:
-                _logger.exception("an observer of the audit trail failed: %r", observer)
+        self._observers.tell(record)
 
     def close(self, timeout: float = 5.0) -> None:
         """Wait until the file has every record, at most so many seconds. Records may be added afterwards, too."""
         if self._writer is not None:
             self._writer.close(timeout)
+
+
+def _log_failure(observer: Callable[[AuditRecord], None], error: BaseException) -> None:
+    _logger.error("an observer of the audit trail failed: %r", observer, exc_info=error)
 
 
 class _AuditFile:

@@ -26,7 +26,7 @@ Report = Callable[[Callable[..., Any], BaseException], None]
 
 
 class Subscription:
-    """An observer's connection to an :class:`Observable`; :meth:`end` it when it is no longer wanted.
+    """An observer's connection to a :class:`ChangeSignal`; :meth:`end` it when it is no longer wanted.
 
     It can be used as a context manager, and called to end it.
     """

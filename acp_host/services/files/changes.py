@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
 from enum import StrEnum
-from typing import Any
 
 from attrs import field, frozen
 
-from acp_host.state.observers import check_observer
-
-__all__ = ["FileChange", "FileChangeKind", "FileChanges", "FileTarget"]
-
-_logger = logging.getLogger("acp_host.services")
+__all__ = ["FileChange", "FileChangeKind", "FileTarget"]
 
 
 class FileChangeKind(StrEnum):
@@ -52,24 +45,3 @@ class FileChange:
     old_text: str | None = field(repr=False)
     new_text: str = field(repr=False)
     is_resolved: bool = False
-
-
-class FileChanges:
-    """Who wants to hear of changes; one observer that raises keeps no other from being called."""
-
-    def __init__(self) -> None:
-        self._observers: list[Callable[[FileChange], Any]] = []
-
-    def connect(self, observer: Callable[[FileChange], Any]) -> Callable[[], None]:
-        """Call ``observer`` with each change from now on; return a function that ends this."""
-        check_observer(observer)
-        self._observers.append(observer)
-        return lambda: self._observers.remove(observer) if observer in self._observers else None
-
-    def tell(self, change: FileChange) -> None:
-        """Call every observer."""
-        for observer in tuple(self._observers):
-            try:
-                observer(change)
-            except Exception:
-                _logger.exception("an observer of file changes failed: %r", observer)

@@ -27,6 +27,7 @@ otherwise it looks again.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -41,7 +42,7 @@ from acp_host.services._confined import Permit, confine
 from acp_host.services._place import ChangedMeanwhile
 from acp_host.services._text import line_window
 from acp_host.services.files.buffers import BufferEdit, BufferProvider, OpenDocument
-from acp_host.services.files.changes import FileChange, FileChanges, FileTarget
+from acp_host.services.files.changes import FileChange, FileTarget
 from acp_host.services.files.conflicts import ConflictHandler, FileView, WriteConflict
 from acp_host.services.files.disk import Disk, invalid, not_found
 from acp_host.services.files.edits import text_edits
@@ -49,6 +50,7 @@ from acp_host.services.files.formats import PLAIN_TEXT
 from acp_host.services.files.known_texts import KnownText
 from acp_host.services.files.rules import FileRules
 from acp_host.services.files.writes import FileSession, Write, Written, refusal, written_by
+from acp_host.state.observers import Observers
 from acp_host.wire.files import (
     ReadTextFileRequest,
     ReadTextFileResponse,
@@ -58,6 +60,8 @@ from acp_host.wire.files import (
 from acp_host.wire.ids import SessionId
 
 __all__ = ["MAX_ATTEMPTS", "MAX_FILE_SIZE", "FileService"]
+
+_logger = logging.getLogger("acp_host.services")
 
 MAX_FILE_SIZE = 16 * 1024 * 1024
 """Default for the largest file that is read or written, in bytes."""
@@ -119,7 +123,7 @@ class FileService:
         self._buffers = _providers(buffers)
         self._decide = conflict
         self._disk = Disk(max_file_size=max_file_size, create_parents=create_parents)
-        self._changes = FileChanges()
+        self._changes: Observers[FileChange] = Observers(_log_failure)
         self._sessions: dict[SessionId, FileSession] = {}
 
     def open_session(self, session_id: SessionId, roots: Sequence[str | Path]) -> None:
@@ -361,6 +365,10 @@ class FileService:
         if decision == conflict.current and decision != conflict.proposed:
             raise invalid(path, "was not written: the user has kept the text that is there, which is another; read it")
         return decision
+
+
+def _log_failure(observer: Callable[[FileChange], Any], error: BaseException) -> None:
+    _logger.error("an observer of file changes failed: %r", observer, exc_info=error)
 
 
 def _providers(given: BufferProvider | Sequence[BufferProvider]) -> tuple[BufferProvider, ...]:
