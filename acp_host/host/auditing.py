@@ -1,7 +1,8 @@
 """Fills the audit trail: :class:`Auditor`.
 
 It is told of every answer to the agent where answers are sent, so there is no way around it: what was served, refused,
-withdrawn, cancelled, or never reached a handler leaves one record. Who decides a request says so beforehand.
+withdrawn, cancelled, or never reached a handler leaves one record. Who decides a request says so beforehand, by
+:meth:`~acp_host.host.incoming.IncomingRequests.attribute`.
 """
 
 from __future__ import annotations
@@ -9,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import frozen
-
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import InvalidParams, MethodNotFound, RequestCancelled, RequestFailed
 from acp_host.host.incoming import OpenRequest
 from acp_host.redaction import redact_text
-from acp_host.services.audit import AuditDecision, AuditRecord, AuditTrail, DecidedBy
+from acp_host.services.audit import Attribution, AuditDecision, AuditRecord, AuditTrail, DecidedBy
 from acp_host.services.command_line import command_line
 from acp_host.services.permission_options import chosen_option
 from acp_host.state.clock import Clock
@@ -57,15 +56,6 @@ _KINDS: Mapping[str, AuditDecision] = {
 }
 
 
-@frozen
-class _Note:
-    by: DecidedBy
-    decision: AuditDecision | None
-    subject: str
-    rule: str | None
-    detail: str
-
-
 class Auditor:
     """Makes a record of each answer to the agent.
 
@@ -87,40 +77,17 @@ class Auditor:
         self._agent_name = agent_name
         self._clock = clock
         self._redact = redact
-        self._notes: dict[int, _Note] = {}
-
-    def note(
-        self,
-        params: Any,
-        by: DecidedBy,
-        *,
-        decision: AuditDecision | None = None,
-        subject: str = "",
-        rule: str | None = None,
-        detail: str = "",
-    ) -> None:
-        """Say who decided about a request that is still open, by its parameters.
-
-        Args:
-            params: the very object that its handler works with.
-            by: who decided.
-            decision: what, where the answer does not say it.
-            subject: what the request is about, where it does not say all of it.
-            rule: name of the rule that decided.
-            detail: more words.
-        """
-        self._notes[id(params)] = _Note(by, decision, subject, rule, detail)
 
     def answered(self, request: OpenRequest, answer: Any) -> None:
         """Take the answer to a request: a result, or the error that it is answered with."""
-        note = self._notes.pop(id(request.params if request.meant is None else request.meant), None)
+        told = request.attribution
         subject_of = _SUBJECTS.get(request.method)
         if subject_of is None:
             return
-        decision, by, detail = _read(request, answer, note)
+        decision, by, detail = _read(request, answer)
         session_id = getattr(request.params, "session_id", None) or None
-        subject = note.subject if note is not None and note.subject else subject_of(request.params)
-        self._add(session_id, request.method, subject, decision, by, None if note is None else note.rule, detail)
+        subject = told.subject if told is not None and told.subject else subject_of(request.params)
+        self._add(session_id, request.method, subject, decision, by, None if told is None else told.rule, detail)
 
     def refused(self, diagnostic: Diagnostic) -> None:
         """Take a request that was refused before it reached a handler: not offered, or not readable."""
@@ -154,17 +121,18 @@ class Auditor:
         )
 
 
-def _read(request: OpenRequest, answer: Any, note: _Note | None) -> tuple[AuditDecision, DecidedBy, str]:
+def _read(request: OpenRequest, answer: Any) -> tuple[AuditDecision, DecidedBy, str]:
     """Return how a request ended, who decided it, and in which words."""
     if request.by_host or isinstance(answer, RequestCancelled):
         return _kind_of(request.params, answer), DecidedBy.HOST, _message(answer) or "nobody needed the answer any more"
-    if note is None:
-        note = _Note(_usual(request.method), None, "", None, "")
-    if note.decision is not None:
-        return note.decision, note.by, note.detail or _message(answer)
+    told = request.attribution
+    if told is None:
+        told = Attribution(DecidedBy.HOST if request.handler_failed else _usual(request.method))
+    if told.decision is not None:
+        return told.decision, told.by, told.detail or _message(answer)
     if isinstance(answer, RequestFailed):
-        return _read_error(answer, note.by)
-    return _kind_of(request.params, answer), note.by, note.detail
+        return _read_error(answer, told.by)
+    return _kind_of(request.params, answer), told.by, told.detail
 
 
 def _usual(method: str) -> DecidedBy:

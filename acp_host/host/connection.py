@@ -146,7 +146,6 @@ class HostConnection(AgentMethods):
             services.permissions,
             incoming=self._incoming,
             sessions=self._sessions,
-            auditor=self._auditor,
             agent_name=self._agent_name,
             is_harn=self._is_harn,
             text_of=services.text_of,

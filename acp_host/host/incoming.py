@@ -21,6 +21,7 @@ from acp_host.host.driver import Driver
 from acp_host.host.tasks import TaskOwner
 from acp_host.protocol.events import RequestReceived
 from acp_host.services._awaiting import awaited
+from acp_host.services.audit import Attribution
 from acp_host.services.permission_options import PermissionDecision, outcome_for
 from acp_host.wire._model import UNSET, Model
 from acp_host.wire.elicitation import ElicitationCancelAction
@@ -79,6 +80,8 @@ class OpenRequest:
         asks: what the user is asked about it at the moment; ``None``: nothing.
         of_turn: it ends with its turn, whatever it is.
         by_host: it was answered here, in place of its handler.
+        handler_failed: its handler raised what is no answer, or returned none that can be sent.
+        attribution: who decided about it; ``None``: nobody has said so.
         task: runs the handler.
     """
 
@@ -90,6 +93,8 @@ class OpenRequest:
     asks: Any = None
     of_turn: bool = False
     by_host: bool = False
+    handler_failed: bool = False
+    attribution: Attribution | None = None
     task: asyncio.Task[None] | None = None
 
     @property
@@ -278,6 +283,17 @@ class IncomingRequests:
         if request is not None:
             request.meant = meant
 
+    def attribute(self, params: Any, attribution: Attribution) -> None:
+        """Learn who decided about a request; one that has been answered meanwhile stays as it was.
+
+        Args:
+            params: the parameters that the request's handler works with.
+            attribution: who, and what else the audit trail is to have of it.
+        """
+        request = self._by_params(params)
+        if request is not None:
+            request.attribution = attribution
+
     @contextmanager
     def asking(self, params: Any, question: Any) -> Iterator[None]:
         """Show that the user is asked about an open request while the block runs.
@@ -361,17 +377,17 @@ class IncomingRequests:
         if request.session is not None:
             request.session.request_ends(request)
         request.asks = None
-        self._answered(request, answer)
         assert self._driver is not None
         protocol = self._driver.protocol
-        if isinstance(answer, RequestFailed):
-            protocol.respond_error(request.id, answer)
-        else:
+        if not isinstance(answer, RequestFailed):
             try:
                 protocol.respond(request.id, request.method, answer)
             except InvalidInput as error:
                 self._report_failure(request, error)
-                protocol.respond_error(request.id, InternalError(f"the host's answer to {request.method} is invalid"))
+                answer = InternalError(f"the host's answer to {request.method} is invalid")
+        if isinstance(answer, RequestFailed):
+            protocol.respond_error(request.id, answer)
+        self._answered(request, answer)
         if write:
             self._driver.flush()
 
@@ -382,6 +398,7 @@ class IncomingRequests:
             request.task.cancel()
 
     def _report_failure(self, request: OpenRequest, error: BaseException) -> None:
+        request.handler_failed = True
         known = None if request.session is None else request.session.id
         session_id = getattr(request.params, "session_id", None) or known
         self._report(

@@ -26,14 +26,13 @@ from attrs import evolve, frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidParams
-from acp_host.host.auditing import Auditor
 from acp_host.host.harn_decisions import decided
 from acp_host.host.incoming import IncomingRequests
 from acp_host.host.session import Session
 from acp_host.host.session_table import SessionTable
 from acp_host.host.turn import Turn
 from acp_host.services._awaiting import awaited
-from acp_host.services.audit import AuditDecision, DecidedBy
+from acp_host.services.audit import Attribution, AuditDecision, DecidedBy
 from acp_host.services.permission_answers import GivenAnswers, ShownEdit, shown_edits
 from acp_host.services.permission_memory import RememberedDecision, RememberedDecisions, RememberScope
 from acp_host.services.permission_options import PermissionDecision, chosen_option, outcome_for
@@ -102,9 +101,8 @@ class PermissionGate:
 
     Args:
         permissions: how.
-        incoming: shows that the user is asked about a request.
+        incoming: shows that the user is asked about a request, and keeps who decided about it.
         sessions: says whose a request is.
-        auditor: is told who decided.
         agent_name: says who the agent is.
         is_harn: tells whether it is Harn.
         text_of: returns the text that a file has now, which an agent wants to write; ``None`` if there is none.
@@ -117,7 +115,6 @@ class PermissionGate:
         *,
         incoming: IncomingRequests,
         sessions: SessionTable,
-        auditor: Auditor,
         agent_name: Callable[[], str],
         is_harn: Callable[[], bool],
         text_of: Callable[[WriteTextFileRequest], Awaitable[str | None]],
@@ -127,7 +124,6 @@ class PermissionGate:
         self._memory = permissions.remember or RememberedDecisions()
         self._incoming = incoming
         self._sessions = sessions
-        self._auditor = auditor
         self._agent_name = agent_name
         self._is_harn = is_harn
         self._text_of = text_of
@@ -145,14 +141,11 @@ class PermissionGate:
         known = None if session is None else _known_call(session, request)
         subject, edits, told = await asyncio.to_thread(self._look_at_question, request, session, known)
         verdict = await self._decide(request, subject, told)
-        self._auditor.note(
-            request,
-            verdict.by,
-            decision=AuditDecision.REJECTED if verdict.refused else None,
-            subject=subject.summary,
-            rule=verdict.rule,
-            detail=verdict.detail,
+        decision = AuditDecision.REJECTED if verdict.refused else None
+        attribution = Attribution(
+            verdict.by, decision=decision, subject=subject.summary, rule=verdict.rule, detail=verdict.detail
         )
+        self._incoming.attribute(request, attribution)
         if turn is not None:
             turn.note_choice(request, verdict.outcome)
             if verdict.kind in (None, *_ALLOWING, *_REJECTING):  # what another kind means, nobody here knows
@@ -182,7 +175,7 @@ class PermissionGate:
         if outcome is None:
             self._incoming.show_question(request)
         else:
-            self._auditor.note(request, by, detail=detail)
+            self._incoming.attribute(request, Attribution(by, detail=detail))
         return outcome
 
     async def admit(self, request: WriteTextFileRequest | CreateTerminalRequest, *, is_program: bool = False) -> None:
@@ -245,14 +238,9 @@ class PermissionGate:
         rule: str | None = None,
         detail: str = "",
     ) -> None:
-        self._auditor.note(
-            request,
-            by,
-            decision=None if allows else AuditDecision.REJECTED,
-            subject=subject.command or "",
-            rule=rule,
-            detail=detail,
-        )
+        decision = None if allows else AuditDecision.REJECTED
+        attribution = Attribution(by, decision=decision, subject=subject.command or "", rule=rule, detail=detail)
+        self._incoming.attribute(request, attribution)
         session = self._sessions.owner(request.session_id)
         if session is not None:
             (session.permitted if allows else session.refused)(subject)

@@ -17,7 +17,7 @@ from acp_host.host.session import Session
 from acp_host.host.session_table import SessionTable
 from acp_host.protocol.negotiation import Agreement, Registered
 from acp_host.quirks import QuirkKind
-from acp_host.services.audit import AuditTrail
+from acp_host.services.audit import Attribution, AuditDecision, AuditTrail, DecidedBy
 from acp_host.services.elicitation import ElicitationHandlers, answer_elicitation
 from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.files import FileService
@@ -147,7 +147,7 @@ class ServiceHandlers:
             incoming.serve("terminal/kill", in_session(terminals.kill))
             incoming.serve("terminal/release", in_session(terminals.release))
         if self._services.elicitation != ElicitationHandlers():
-            incoming.serve("elicitation/create", self._create_elicitation)
+            incoming.serve("elicitation/create", partial(self._create_elicitation, incoming))
 
     def _in_session(
         self, incoming: IncomingRequests, handler: Callable[[Any], Awaitable[Any]]
@@ -158,7 +158,11 @@ class ServiceHandlers:
         """
 
         async def handle(params: Any) -> Any:
-            session = await self._known_session(params.session_id)
+            try:
+                session = await self._known_session(params.session_id)
+            except ResourceNotFound:
+                incoming.attribute(params, Attribution(DecidedBy.HOST, decision=AuditDecision.REJECTED))
+                raise
             if session.id != params.session_id:
                 own, params = params, _of_parent(params, session)
                 incoming.means(own, params)
@@ -219,8 +223,13 @@ class ServiceHandlers:
     async def _request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
         return await self._gate.answer(request)
 
-    async def _create_elicitation(self, request: CreateElicitationRequest) -> CreateElicitationResponse:
-        return await answer_elicitation(self._services.elicitation, request, self._report_question)
+    async def _create_elicitation(
+        self, incoming: IncomingRequests, request: CreateElicitationRequest
+    ) -> CreateElicitationResponse:
+        def decided_here(why: str) -> None:
+            incoming.attribute(request, Attribution(DecidedBy.HOST, detail=why))
+
+        return await answer_elicitation(self._services.elicitation, request, self._report_question, decided_here)
 
     def elicitation_completed(self, notification: CompleteElicitationNotification) -> bool:
         """Take the agent's word that the user is done on a page; return whether anybody here keeps account of them."""

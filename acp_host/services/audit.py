@@ -24,7 +24,7 @@ from acp_host.diagnostics import excerpt
 from acp_host.errors import InvalidInput
 from acp_host.state.observers import Observers
 
-__all__ = ["AuditDecision", "AuditRecord", "AuditTrail", "DecidedBy"]
+__all__ = ["Attribution", "AuditDecision", "AuditRecord", "AuditTrail", "DecidedBy"]
 
 _logger = logging.getLogger("acp_host.audit")
 
@@ -62,6 +62,25 @@ class DecidedBy(StrEnum):
     """The file or terminal service: it is outside of what the session may touch, or cannot be done."""
     HOST = "host"
     """This library: the turn was cancelled, the session is unknown, the time was up, a handler failed."""
+
+
+@frozen
+class Attribution:
+    """Who decided about a request, and what its answer does not say of that.
+
+    Attributes:
+        by: who decided.
+        decision: what, where the answer does not say it.
+        subject: what the request is about, where it does not say all of it.
+        rule: name of the rule that decided.
+        detail: more words.
+    """
+
+    by: DecidedBy
+    decision: AuditDecision | None = field(default=None, kw_only=True)
+    subject: str = field(default="", kw_only=True)
+    rule: str | None = field(default=None, kw_only=True)
+    detail: str = field(default="", kw_only=True)
 
 
 @frozen(kw_only=True)

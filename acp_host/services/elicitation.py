@@ -35,6 +35,7 @@ from acp_host.services.form_answers import review_answer
 from acp_host.services.form_reader import read_form
 from acp_host.services.forms import Form
 from acp_host.services.page_address import read_address
+from acp_host.services.question_queue import QuestionQueue
 from acp_host.wire._model import UNSET, evolve
 from acp_host.wire.elicitation import (
     CreateElicitationRequest,
@@ -83,7 +84,10 @@ class ElicitationHandlers:
 
 
 async def answer_elicitation(
-    handlers: ElicitationHandlers, request: CreateElicitationRequest, report: Callable[[Diagnostic], None]
+    handlers: ElicitationHandlers,
+    request: CreateElicitationRequest,
+    report: Callable[[Diagnostic], None],
+    decided_here: Callable[[str], None] = lambda why: None,
 ) -> CreateElicitationResponse:
     """Return what the agent is told; see the table of this module.
 
@@ -91,6 +95,7 @@ async def answer_elicitation(
         handlers: of the application.
         request: the question.
         report: takes diagnostics.
+        decided_here: told why, where the answer is neither the user's nor the handler's.
 
     Raises:
         InvalidParams: the question is none that can be shown.
@@ -105,17 +110,29 @@ async def answer_elicitation(
     if handler is None:
         text = "the agent asked in a mode that this host did not offer; it was declined"
         say(DiagnosticKind.UNEXPECTED, text, request)
+        decided_here(text)
         return ElicitationDeclineAction()
     form = await _read(request, say)
     try:
-        answer = await awaited(handler(request))
-        return await _checked(form, answer, say)
+        return await _checked(form, await _asked(handler, request, decided_here), say)
     except RequestFailed:
         raise
     except Exception as error:
         text = f"the elicitation handler failed, so the agent was told no: {type(error).__name__}: {error}"
         say(DiagnosticKind.HANDLER_FAILED, text)
+        decided_here(text)
         return ElicitationDeclineAction()
+
+
+async def _asked(handler: ElicitationHandler, request: Any, decided_here: Callable[[str], None]) -> Any:
+    """Return a handler's answer; a queue's is nobody's where the time was up."""
+    if not isinstance(handler, QuestionQueue):
+        return await awaited(handler(request))
+    try:
+        return await handler.show(handler.make_question(handler.next_number(), request))
+    except TimeoutError as error:
+        decided_here(str(error))
+        return handler.timed_out(request)
 
 
 async def _read(request: CreateElicitationRequest, say: Callable[..., None]) -> Form | None:
