@@ -626,7 +626,7 @@ async def test_every_attempt_is_in_the_trail_and_no_secret(cwd: Path, tmp_path_f
         ("allowed", "consent"),
         ("rejected", "confinement"),
         ("failed", "consent"),
-        ("failed", "consent"),
+        ("rejected", "host"),
         ("rejected", "confinement"),
         ("allowed", "consent"),
         ("rejected", "host"),
