@@ -379,13 +379,14 @@ class IncomingRequests:
         request.asks = None
         assert self._driver is not None
         protocol = self._driver.protocol
-        if not isinstance(answer, RequestFailed):
-            try:
+        try:
+            if isinstance(answer, RequestFailed):
+                protocol.respond_error(request.id, answer)
+            else:
                 protocol.respond(request.id, request.method, answer)
-            except InvalidInput as error:
-                self._report_failure(request, error)
-                answer = InternalError(f"the host's answer to {request.method} is invalid")
-        if isinstance(answer, RequestFailed):
+        except InvalidInput as error:
+            self._report_failure(request, error)
+            answer = InternalError(f"the host's answer to {request.method} is invalid")
             protocol.respond_error(request.id, answer)
         self._answered(request, answer)
         if write:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from acp_host import HostConnection, Session
+from acp_host.diagnostics import DiagnosticKind
+from acp_host.errors import RequestFailed
 from acp_host.host.incoming import OpenRequest
 from acp_host.testing import ScriptedAgent
 from acp_host.wire.elicitation import ElicitationAcceptAction
@@ -175,3 +177,23 @@ async def test_a_question_that_is_open_when_its_session_is_closed_is_closed_in_i
         await host.close_session("s-1")
         answers.let.set()
         await until(lambda: not asked(session))
+
+
+@pytest.mark.parametrize("data", [object(), {"path": {1}}, {5: "x"}])
+async def test_an_error_that_has_no_json_form_is_answered_too(data: Any) -> None:
+    answers: list[Any] = []
+
+    async def script(agent: ScriptedAgent) -> None:
+        answers.append(await agent.call("_own/ask", {}))
+        answers.append(await agent.call("_own/ask", {"again": True}))
+
+    def refuse(params: Any) -> str:
+        if params:
+            return "done"
+        raise RequestFailed("no", code=-32001, data=data)
+
+    async with connected(script, handlers={"_own/ask": refuse}) as host:
+        await until(lambda: len(answers) == 2)
+        assert [each.kind for each in host.diagnostics] == [DiagnosticKind.HANDLER_FAILED]
+    assert answers[0]["error"] == {"code": -32603, "message": "the host's answer to _own/ask is invalid"}
+    assert answers[1]["result"] == "done"
