@@ -265,7 +265,7 @@ class SessionUpdates:
 
     def _take_harn(self, update: SessionUpdate, place: _Place | None) -> bool:
         """Take what an update says by an extension of Harn; tell whether that is all it says."""
-        report = translate_harn(update)
+        report = translate_harn(update, is_harn=self._turns.agent_is_harn)
         if report is None:
             return False
         self._fold_harn(report, "a Harn update", update, place)

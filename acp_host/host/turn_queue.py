@@ -171,6 +171,11 @@ class TurnQueue:
             self._apply(events.TurnStarted(turn.number, turn.prompt.blocks, blocks, shown))
             self._send(turn, params)
 
+    @property
+    def agent_is_harn(self) -> bool:
+        """Whether the agent is Harn."""
+        return self._driver.protocol.agreement.harn is not None
+
     def has_named(self, name: str) -> bool:
         """Tell whether a prompt with this name was sent here, as far as is remembered."""
         return name in self._named
@@ -182,7 +187,7 @@ class TurnQueue:
 
     def _name(self, turn: Turn) -> Mapping[str, Any]:
         """Name a prompt, for an agent that says of everything to which prompt it belongs."""
-        if self._driver.protocol.agreement.harn is None:
+        if not self.agent_is_harn:
             return NO_EXTRA
         if len(self._named) >= _MAX_NAMED:
             del self._named[next(iter(self._named))]
@@ -291,7 +296,7 @@ class TurnQueue:
         for problem in problems:
             kind = DiagnosticKind.MALFORMED
             self._report(Diagnostic(kind, problem, method="session/prompt", session_id=self._session_id))
-        return outcome_of(response, terminal, vouches=self._driver.protocol.agreement.harn is not None)
+        return outcome_of(response, terminal, vouches=self.agent_is_harn)
 
     def _leave(self, turn: Turn, end: Any) -> None:
         self._stop_timer()
@@ -377,7 +382,7 @@ class TurnQueue:
         turn = self.current
         if turn is not None:
             # To Harn, another prompt of the session would take the cancel back.
-            self._is_held = self._driver.protocol.agreement.harn is not None
+            self._is_held = self.agent_is_harn
             self._driver.forget(self.prompt_id, self._release)
             self._abandon_turn(turn)
 

@@ -9,10 +9,12 @@ import pytest
 from acp_host.state import events
 from acp_host.state.entries import ToolCallEntry
 from acp_host.state.harn.tool_facts import Executor, SkippedPath, ToolFacts
+from acp_host.testing import ScriptedAgent
 from acp_host.translate.v1 import translate
 from acp_host.wire.converters import structure_tolerant
 from acp_host.wire.updates import SessionUpdate
 from tests.harn.harness import Desk, named, read, updates
+from tests.host.scripts import DONE, in_session
 
 
 def call(update: str = "tool_call", *, root: dict[str, Any] | None = None, **told: Any) -> dict[str, Any]:
@@ -92,6 +94,34 @@ def test_the_older_form_says_the_same() -> None:
     assert facts(older) == facts(call("tool_call_update", **told))
     [frame] = updates("legacy_tool_call_root_fields.json")
     assert facts(frame).executor == Executor(kind="harn_builtin")
+
+
+@pytest.mark.parametrize(
+    ("told", "read_as"),
+    [
+        ({"parsing": True}, ToolFacts(parsing=True)),
+        ({"restoredPaths": ["a"]}, ToolFacts(restored_paths=("a",))),
+        (
+            {"durationMs": 3, "_meta": {"harn": {"mutationStatus": "applied"}}},
+            ToolFacts(duration_ms=3, mutation_status="applied"),
+        ),
+    ],
+)
+def test_one_fact_of_the_older_form_is_enough(told: Any, read_as: ToolFacts) -> None:
+    assert facts({"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "edit", **told}) == read_as
+
+
+@pytest.mark.parametrize(("meta", "is_read"), [({"harn": {}}, True), (None, False)])
+async def test_what_others_might_say_as_well_is_read_where_the_agent_is_harn(meta: Any, is_read: bool) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.expect("session/prompt")
+        agent.update({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "error": "no", "durationMs": 3})
+        agent.reply(DONE)
+
+    async with in_session(script, {} if meta is None else {"_meta": meta}) as session:
+        await session.prompt("go")
+        [found] = session.state.snapshot().tool_calls
+    assert found.harn == (ToolFacts(duration_ms=3, error="no") if is_read else None)
 
 
 def test_what_is_in_meta_counts_more_than_the_root() -> None:

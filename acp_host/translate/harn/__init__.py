@@ -39,8 +39,13 @@ class HarnReport:
     ends_session: bool = False
 
 
-def translate_harn(update: SessionUpdate) -> HarnReport | None:
-    """Return what an update says by one of Harn's extensions, or ``None`` if that is nothing."""
+def translate_harn(update: SessionUpdate, *, is_harn: bool = False) -> HarnReport | None:
+    """Return what an update says by one of Harn's extensions, or ``None`` if that is nothing.
+
+    Args:
+        update: the update.
+        is_harn: the agent is known to be Harn; what another one might say as well is Harn's then.
+    """
     if isinstance(update, UnknownSessionUpdate):
         from acp_host.translate.harn.kinds import translate_kind
 
@@ -48,7 +53,7 @@ def translate_harn(update: SessionUpdate) -> HarnReport | None:
     if isinstance(update, ToolCall | ToolCallUpdate) and (update.meta or update.extra):
         from acp_host.translate.harn.tool_calls import tool_call
 
-        return tool_call(update)
+        return tool_call(update, is_harn=is_harn)
     if isinstance(update, Plan) and (update.extra or update.meta):
         from acp_host.translate.harn.plan_documents import beside_plan
 

@@ -23,22 +23,27 @@ _ONLY_HARNS: Final = (
     "mutationStatus",
     "changedPaths",
     "rawInputPartial",
+    "parsing",
+    "restoredPaths",
+    "skippedPathsWithReasons",
 )
 _NAMES: Final = (
     *_ONLY_HARNS,
     "durationMs",
     "error",
     "data",
-    "parsing",
     "intent",
-    "restoredPaths",
-    "skippedPathsWithReasons",
 )
 
 
-def tool_call(update: ToolCall | ToolCallUpdate) -> HarnReport | None:
-    """Return the report about a call with what Harn says of it, or ``None`` where it says nothing."""
-    members = _members(update)
+def tool_call(update: ToolCall | ToolCallUpdate, *, is_harn: bool = False) -> HarnReport | None:
+    """Return the report about a call with what Harn says of it, or ``None`` where it says nothing.
+
+    Args:
+        update: the call.
+        is_harn: the agent is known to be Harn, so all that can be Harn's is.
+    """
+    members = _members(update, is_harn)
     if not members:
         return None
     payload = Payload(members, replayed=members.get("replayed") is True)
@@ -47,10 +52,10 @@ def tool_call(update: ToolCall | ToolCallUpdate) -> HarnReport | None:
     return HarnReport((event,), tuple(payload.problems), replayed=payload.replayed)
 
 
-def _members(update: ToolCall | ToolCallUpdate) -> Mapping[str, Any]:
+def _members(update: ToolCall | ToolCallUpdate, is_harn: bool) -> Mapping[str, Any]:
     """Return what Harn says, wherever it stands; of what stands at the root only where no other agent would say it."""
     named, root = harn_meta(update.meta), update.extra
-    if any(name in root for name in _ONLY_HARNS):
+    if is_harn or named or any(name in root for name in _ONLY_HARNS):
         return {**{name: root[name] for name in _NAMES if name in root}, **named}
     return named
 
