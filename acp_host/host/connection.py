@@ -231,7 +231,7 @@ class HostConnection(AgentMethods):
             client_info=options.client_info,
             serves=self._incoming.serves,
             quirks=options.quirks,
-            route=lambda params: self._routes.session_id_of(params),
+            route=lambda method, params: self._routes.session_id_of(method, params),
             max_message_size=options.max_message_size,
         )
 

@@ -1,15 +1,18 @@
 """Which session an update is for: :class:`SessionTable`.
 
 Routing is by session id and never depends on a prompt being active. Some agents send updates for a session before they
-answer the request that creates it; those are kept, within bounds, while such a request is pending, and handed to the
-session once its id is known.
+answer the request that creates it, and Harn other notifications, too; those are kept, within bounds, while such a
+request is pending, and handed to the session in order once its id is known.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
+
+from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.errors import InvalidInput
@@ -20,10 +23,28 @@ from acp_host.wire.converters import unstructure
 from acp_host.wire.notices import Notice
 from acp_host.wire.updates import SessionNotification
 
-__all__ = ["SessionTable"]
+__all__ = ["HarnNotification", "SessionTable"]
 
 _MAX_EARLY = 1_000
 _MAX_EARLY_SIZE = 4 * 2**20
+
+
+@frozen
+class HarnNotification:
+    """A notification of Harn that belongs to a session, beside the session's updates.
+
+    Attributes:
+        session_id: the session.
+        method: wire method.
+        params: its parameters, as plain JSON.
+    """
+
+    session_id: str
+    method: str
+    params: Mapping[str, Any]
+
+
+_Early = SessionNotification | HarnNotification
 
 
 class SessionTable:
@@ -39,7 +60,7 @@ class SessionTable:
         self._on_notice = on_notice
         self._sessions: dict[str, Session] = {}
         self._parents: dict[str, Session] = {}
-        self._early: deque[SessionNotification] = deque()
+        self._early: deque[_Early] = deque()
         self._early_size = 0
         self._creating = 0
         self._waiting: list[Callable[[], None]] = []
@@ -99,10 +120,12 @@ class SessionTable:
         self._sessions[session.id] = session
         early, self._early, self._early_size = self._early, deque(), 0
         for notification in early:
-            if notification.session_id == session.id:
-                session.receive(notification)
-            else:
+            if notification.session_id != session.id:
                 self._keep(notification)
+            elif isinstance(notification, HarnNotification):
+                session.receive_notification(notification.method, notification.params)
+            else:
+                session.receive(notification)
 
     def remove(self, session_id: str) -> None:
         """Forget a session; its later updates are reported."""
@@ -127,7 +150,17 @@ class SessionTable:
             else:
                 self._report_unknown(notification)
 
-    def _keep(self, notification: SessionNotification) -> None:
+    def receive_notification(self, notification: HarnNotification) -> None:
+        """Hand a notification to its session, or to the one that has announced a subagent with its id, or keep it."""
+        session = self.owner(notification.session_id)
+        if session is not None:
+            session.receive_notification(notification.method, notification.params)
+        elif self._creating:
+            self._keep(notification)
+        else:
+            self._report_unknown(notification)
+
+    def _keep(self, notification: _Early) -> None:
         self._early.append(notification)
         self._early_size += _size(notification)
         while len(self._early) > _MAX_EARLY or self._early_size > _MAX_EARLY_SIZE:
@@ -140,7 +173,12 @@ class SessionTable:
         for session in self:
             session.connection_ended(status, detail)
 
-    def _report_unknown(self, notification: SessionNotification) -> None:
+    def _report_unknown(self, notification: _Early) -> None:
+        if isinstance(notification, HarnNotification):
+            method, data = notification.method, notification.params
+            text = f"the agent sent {method}, which belongs to no session that is open here"
+            self._report(Diagnostic(DiagnosticKind.UNEXPECTED, text, method=method, data=data))
+            return
         if isinstance(notification.update, Notice):
             self._on_notice(notification.session_id, notification.update)
         kind = type(notification.update).__name__
@@ -155,9 +193,11 @@ class SessionTable:
         )
 
 
-def _size(notification: SessionNotification) -> int:
+def _size(notification: _Early) -> int:
     """Return about how many bytes an update is long; one that is nested too deeply to be written counts as too long."""
     try:
+        if isinstance(notification, HarnNotification):
+            return len(encode(notification.params))
         return len(encode(unstructure(notification)))
     except (InvalidInput, RecursionError):
         return _MAX_EARLY_SIZE

@@ -39,12 +39,13 @@ def told_again(line: bytes) -> bool:
     return isinstance(told, Mapping) and told.get(REPLAYED) is True
 
 
-def completed(message: _Message, route: Callable[[Mapping[str, Any]], str | None]) -> _Message:
+def completed(message: _Message, route: Callable[[str, Mapping[str, Any]], str | None]) -> _Message:
     """Return a message with all in its parameters that is said elsewhere or left out; the same one if nothing is.
 
     Args:
         message: as received.
-        route: returns the session that parameters without one belong to; ``None`` if that is not known.
+        route: returns the session that a message without one belongs to, given its method and parameters; ``None`` if
+            that is not known.
     """
     if not isinstance(message.params, Mapping):
         return message
@@ -52,7 +53,7 @@ def completed(message: _Message, route: Callable[[Mapping[str, Any]], str | None
     names_none = params.get("sessionId") in _OF_SESSIONS.get(message.method, ())
     if names_none:
         params.pop("sessionId", None)  # an empty one names no session, and where none will do it is missing
-        if (session_id := route(params)) is not None:
+        if (session_id := route(message.method, params)) is not None:
             params["sessionId"] = session_id
     is_repeated = told_again(message.line)
     if is_repeated:

@@ -66,8 +66,8 @@ class HostProtocol:
         client_info: name and version of the host program.
         serves: wire methods of requests that the driver will answer; others are answered -32601 at once.
         quirks: the table of quirks in force.
-        route: returns the id of the session that a message of Harn belongs to which names none, given its parameters;
-            ``None`` if that is not known.
+        route: returns the id of the session that a message of Harn belongs to which names none, given its method
+            and parameters; ``None`` if that is not known.
         max_message_size: longest message that is read, in bytes.
     """
 
@@ -78,7 +78,7 @@ class HostProtocol:
         client_info: Implementation | None = None,
         serves: Callable[[str], bool] | Iterable[str] = (),
         quirks: tuple[Quirk, ...] = QUIRKS,
-        route: Callable[[Mapping[str, Any]], str | None] = lambda _params: None,
+        route: Callable[[str, Mapping[str, Any]], str | None] = lambda _method, _params: None,
         max_message_size: int = MAX_MESSAGE_SIZE,
     ) -> None:
         self._offer = offer or ClientCapabilities()

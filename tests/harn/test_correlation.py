@@ -10,6 +10,7 @@ import acp_host
 from acp_host.state.entries import MessageEntry
 from acp_host.testing import ScriptedAgent
 from acp_host.wire.codec import encode
+from tests.host.scripts import until
 
 HARN: dict[str, Any] = {"_meta": {"harn": {}}}
 DONE: dict[str, Any] = {"stopReason": "end_turn", "_meta": {"harn": {"terminal": {"kind": "natural"}}}}
@@ -195,6 +196,32 @@ async def test_a_question_without_a_session_is_of_the_prompt_that_it_names(named
     assert answers[0]["result"]["outcome"] == {"outcome": "selected", "optionId": "allow"}
     assert calls == [[], ["c"]]
     assert "result" not in answers[1] or answers[1]["result"] == {"outcome": {"outcome": "cancelled"}}
+
+
+@pytest.mark.parametrize("named", [{}, {"sessionId": ""}, {"promptCorrelation": {"messageId": "unknown"}}])
+async def test_a_question_without_a_session_and_a_prompt_is_nobodys(named: dict[str, Any]) -> None:
+    asked: list[Any] = []
+    answers: list[Any] = []
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake(HARN)
+        await agent.open_session("s1")
+        answers.append(await agent.call("session/request_permission", permission(**named)))
+        await agent.expect("session/prompt")
+        answers.append(await agent.call("session/request_permission", permission(**named)))
+        agent.reply(DONE)
+
+    def ask(request: Any) -> str:
+        asked.append(request)
+        return "allow"
+
+    async with acp_host.connect(ScriptedAgent(script).transport(), permissions=ask) as host:
+        session = await host.new_session()
+        await until(lambda: answers)
+        assert asked == []
+        await session.prompt("Hi")
+    assert "error" in answers[0]
+    assert answers[1]["result"]["outcome"] == {"outcome": "selected", "optionId": "allow"}
 
 
 async def test_an_update_without_a_session_is_of_the_only_one() -> None:

@@ -76,3 +76,40 @@ async def test_another_agent_may_mean_something_else() -> None:
     workers, diagnostics = await told({"worker": "w"}, agent_info={"name": "other", "version": "1"})
     assert workers == [()]
     assert [each.kind for each in diagnostics] == [DiagnosticKind.UNKNOWN_METHOD]
+
+
+@pytest.mark.parametrize("session_id", [{}, {"sessionId": 5}, {"sessionId": None}])
+async def test_what_an_agent_tells_of_its_loop_always_names_its_session(session_id: Any) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake({}, agentInfo=AGENT)
+        await agent.open_session("s1")
+        await agent.expect("session/prompt")
+        agent.notify("_harn/agentEvent", {"kind": "loop_stuck", **session_id})
+        agent.notify("_harn/agentEvent", {"kind": "budget_exhausted", "sessionId": ""})
+        agent.reply({"stopReason": "cancelled"})
+
+    async with acp_host.connect(ScriptedAgent(script).transport()) as host:
+        session = await host.new_session()
+        await session.prompt("Hi")
+        harn = session.state.snapshot().harn
+        assert harn is not None
+        assert [event.kind for event in harn.agent_events] == ["budget_exhausted"]
+        assert [each.kind for each in host.diagnostics] == [DiagnosticKind.MALFORMED]
+
+
+async def test_what_comes_before_the_id_of_its_session_is_known_is_kept() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake({}, agentInfo=AGENT)
+        opening = await agent.expect("session/new")
+        agent.notify("_own/news", {"sessionId": "s1", "worker": "w", "name": "before"})
+        agent.update({"sessionUpdate": "worker_update", "workerId": "w", "status": "running", "workerName": "x"}, "s1")
+        agent.notify("_own/news", {"sessionId": "s1", "worker": "w", "name": "last"})
+        agent.notify("_own/news", {"sessionId": "another", "worker": "w"})
+        agent.reply({"sessionId": "s1"}, to=opening)
+
+    async with acp_host.connect(ScriptedAgent(script).transport()) as host:
+        session = await host.new_session()
+        harn = session.state.snapshot().harn
+        assert harn is not None
+        assert harn.workers["w"].name == "last"
+        assert [each.kind for each in host.diagnostics] == [DiagnosticKind.UNEXPECTED]

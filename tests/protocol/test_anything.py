@@ -57,7 +57,7 @@ def streams(draw: st.DrawFn) -> bytes:
 
 def make(*, harn: bool = False) -> HostProtocol:
     """Return a protocol with two prompts on their way (ids 1 and 2), on request to a Harn agent."""
-    protocol = HostProtocol(serves=SERVED, route=lambda params: "a" if "requestId" in params else None)
+    protocol = HostProtocol(serves=SERVED, route=lambda method, params: "a" if "requestId" in params else None)
     protocol.initialize()
     capabilities = {"_meta": {"harn": {}}} if harn else {}
     protocol.receive_data(line(id=0, result={"protocolVersion": 1, "agentCapabilities": capabilities}))
