@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from acp_host.errors import InvalidInput, RequestFailed
+from acp_host.errors import AcpError, InvalidInput
 from acp_host.harn.calls import Calls
 from acp_host.state.events import HarnEvent
 from acp_host.state.harn.human_requests import (
@@ -97,11 +97,10 @@ class HumanAnswers:
         self._calls.require(_METHOD)
         self._tell(HumanAnswerSent(request_id))
         try:
-            await self._calls.request(_METHOD, params)
-        except RequestFailed:
+            await self._calls.request(_METHOD, params, on_result=lambda _: self._tell(HumanAnswerTaken(request_id)))
+        except AcpError:  # also where it could not be sent
             self._tell(HumanAnswerRefused(request_id))
             raise
-        self._tell(HumanAnswerTaken(request_id))
 
     def _tell(self, event: HarnEvent) -> None:
         if self._calls.session.state.harn is not None:  # else the request is not known here

@@ -188,7 +188,8 @@ class SessionMethods:
         Args:
             method: wire method.
             params: plain JSON; ``sessionId`` is put in.
-            on_result: called with the result before any later message of the agent is looked at.
+            on_result: called with the result before any later message of the agent is looked at, also where the task
+                was cancelled meanwhile: the agent has done it all the same.
 
         Raises:
             RequestFailed: the agent refused, or does not have the method.
@@ -196,7 +197,9 @@ class SessionMethods:
         """
         whole = {"sessionId": self.id, **params}
         try:
-            return await self._logged_in(method, lambda: self._driver.call(method, whole, on_result=on_result))
+            return await self._logged_in(
+                method, lambda: self._driver.call(method, whole, on_result=on_result, on_late=on_result)
+            )
         except MethodNotFound:
             self._driver.absent.add(method)
             raise

@@ -336,3 +336,19 @@ async def test_permissions_are_as_ever_in_control() -> None:
         await harn.of(session).live.attach("me", mode="controller")
         await session.prompt("go")
     assert answers[0]["result"] == ALLOWED
+
+
+async def test_a_host_that_does_not_wait_for_the_answer_is_attached_all_the_same() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        sent = await agent.expect("session/attach")
+        await agent.expect("$/cancel_request")
+        agent.reply(OBSERVING, to=sent)
+
+    async with harn_session(script) as session:
+        attaching = asyncio.ensure_future(harn.of(session).live.attach("me"))
+        await asyncio.sleep(0)
+        attaching.cancel()
+        await until(lambda: session.state.snapshot().harn)
+        assert harn.of(session).live.client_id == "me"
+        with pytest.raises(InvalidState, match="does not control"):
+            session.prompt("x")

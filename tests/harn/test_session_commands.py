@@ -393,7 +393,9 @@ async def test_what_a_person_answers_is_held_against_what_was_asked() -> None:
                 await people.answer("hitl_question_1", wrong)
         with pytest.raises(InvalidInput, match="is of the kind approval"):
             await people.answer("hitl_approval_3", "x")
-        assert status(1) == "open"
+        with pytest.raises(InvalidInput, match="no JSON form"):
+            await people.answer("hitl_question_2", object())
+        assert [status(1), status(2)] == ["open", "open"]
         sending = asyncio.ensure_future(people.answer("hitl_question_1", {"branch": "a" * 40 + "!"}))
         await until(lambda: status(1) == "sent")
         await session.ext_request("_looked")
@@ -411,6 +413,30 @@ async def test_what_a_person_answers_is_held_against_what_was_asked() -> None:
         told = session.state.snapshot().harn
         assert told is not None
         assert told.human_requests["hitl_approval_3"].status == "unanswered"
+
+
+async def test_an_answer_that_is_no_longer_waited_for_is_taken_all_the_same() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        agent.update(asked("question", 1, prompt="Which?"))
+        sent = await agent.expect("harn.hitl.respond")
+        await agent.expect("$/cancel_request")
+        agent.reply(DONE, to=prompt)
+        agent.reply({"ok": True}, to=sent)
+
+    async with harn_session(script) as session:
+        turn = session.prompt("go")
+
+        def status() -> str:
+            kept = session.state.snapshot().harn
+            return "" if kept is None else kept.human_requests["hitl_question_1"].status
+
+        await until(status)
+        sending = asyncio.ensure_future(harn.of(session).people.answer("hitl_question_1", "main"))
+        await until(lambda: status() == "sent")
+        sending.cancel()
+        await turn
+        await until(lambda: status() == "answered")
 
 
 async def test_answers_of_people() -> None:
