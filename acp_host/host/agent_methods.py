@@ -8,7 +8,6 @@ connection ends before the answer, and :class:`~acp_host.errors.InvalidInput` fo
 
 from __future__ import annotations
 
-import os
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -16,21 +15,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
-
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import AcpError, InvalidInput, InvalidParams, RequestFailed
+from acp_host.errors import AcpError, InvalidParams, RequestFailed
 from acp_host.host.child_environment import ChildEnvironment, environment_member
-from acp_host.host.kept_sessions import KeptSessions, absolute
+from acp_host.host.kept_sessions import KeptSessions
 from acp_host.host.reopening import ReopenedSession, ReopenPolicy, ReopenStep, reopen
 from acp_host.host.services import ServiceSet
-from acp_host.host.session import Opening, Session
-from acp_host.protocol.negotiation import Agreement
+from acp_host.host.session import Session
+from acp_host.host.session_context import Opening
+from acp_host.host.session_setup import SessionSetup, secrets_of, session_setup
 from acp_host.quirks import QuirkKind
 from acp_host.services.mcp import HostMcpServer, McpServers
-from acp_host.wire._model import UNSET
-from acp_host.wire.content import TextContent
-from acp_host.wire.mcp import McpServer, McpServerAcp, McpServerHttp, McpServerSse
+from acp_host.wire.mcp import McpServer
 from acp_host.wire.session import (
     CloseSessionRequest,
     ForkSessionRequest,
@@ -39,28 +35,12 @@ from acp_host.wire.session import (
     NewSessionRequest,
     ResumeSessionRequest,
     SystemPrompt,
-    SystemPromptMode,
 )
 
 __all__ = ["AgentMethods"]
 
 _LOCKED = re.compile(r"\block(?:ed|s)?\b|\bopen in another process\b", re.IGNORECASE)
 _OPEN_ALREADY = re.compile(r"\balready\s+(?:loaded|open)", re.IGNORECASE)
-_MCP_NEEDS = {
-    McpServerHttp: "mcpCapabilities.http",
-    McpServerSse: "mcpCapabilities.sse",
-    McpServerAcp: "mcpCapabilities.acp",
-    HostMcpServer: "mcpCapabilities.acp",
-}
-"""An agent that does not offer these leaves such a server out without a word; every agent takes the others."""
-
-
-@frozen
-class _Setup:
-    """What the requests that open a session share: its roots, ``cwd`` first, and the attributes of the request."""
-
-    roots: list[str]
-    fields: dict[str, Any]
 
 
 class AgentMethods(KeptSessions):
@@ -232,40 +212,17 @@ class AgentMethods(KeptSessions):
         system_prompt: SystemPrompt | None,
         meta: Mapping[str, Any] | None,
         force: bool,
-    ) -> _Setup:
+    ) -> SessionSetup:
         """Return what all requests that open a session share, after checking it against the agreement."""
-        agreement = self.agreement
-        _check_mcp_servers(mcp_servers)
-        if not force:
-            if additional_directories:
-                agreement.require_capability("sessionCapabilities.additionalDirectories", "additional directories")
-            if system_prompt is not None:
-                _check_system_prompt(system_prompt, agreement)
-            for capability in {_MCP_NEEDS[type(server)] for server in mcp_servers if type(server) in _MCP_NEEDS}:
-                agreement.require_capability(capability, "MCP servers of this kind")
-        roots = [absolute(cwd), *(absolute(directory) for directory in additional_directories)]
-        for root in roots:
-            if not os.path.isdir(root):
-                raise InvalidInput(f"{root} is not a directory, so no session can work in it")
+        agreement = None if force else self.agreement
+        setup = session_setup(cwd, additional_directories, mcp_servers, system_prompt, meta, agreement, self._mcp.lend)
         for server in mcp_servers:
-            self.diagnostics.redactor.add(_secrets_of(server))
-        return _Setup(
-            roots,
-            {
-                "cwd": roots[0],
-                "mcp_servers": tuple([self._lend(server) for server in mcp_servers]),
-                "additional_directories": tuple(roots[1:]) or UNSET,
-                "system_prompt": system_prompt or UNSET,
-                "meta": meta or UNSET,
-            },
-        )
+            self.diagnostics.redactor.add(secrets_of(server))
+        return setup
 
     def _environment(self, environment: ChildEnvironment | None, *, by_default: bool, force: bool) -> Mapping[str, Any]:
         started_here = by_default and self._driver.transport.launch is not None
         return environment_member(environment, self.agreement, started_here=started_here, force=force)
-
-    def _lend(self, server: McpServer | HostMcpServer) -> McpServer:
-        return self._mcp.lend(server) if isinstance(server, HostMcpServer) else server
 
     def _servers_for(
         self, method: str, session_id: str, servers: Sequence[McpServer | HostMcpServer]
@@ -392,32 +349,3 @@ class AgentMethods(KeptSessions):
         self._sessions.remove(session_id)
         self._mcp.session_closed(session_id)
         await self._services.close_session(session_id)
-
-
-def _check_mcp_servers(servers: object) -> None:
-    """Raise ``InvalidInput`` unless these can be servers; what is wrong within one is told where it is encoded."""
-    if not isinstance(servers, Sequence) or isinstance(servers, str):
-        raise InvalidInput(f"mcp_servers is a list of servers, not {type(servers).__name__}")
-    for server in servers:
-        if server is not None and not isinstance(server, HostMcpServer | McpServer | Mapping):
-            raise InvalidInput(
-                f"mcp_servers takes servers of acp_host.wire.mcp, not {type(server).__name__};"
-                " wrap a server or function of this program: HostMcpServer(…)"
-            )
-
-
-def _check_system_prompt(prompt: SystemPrompt, agreement: Agreement) -> None:
-    """Raise ``NotSupported`` or ``InvalidInput`` unless the agent takes a system prompt."""
-    agreement.require_capability("sessionCapabilities.systemPrompt", "a system prompt")
-    if prompt.mode == SystemPromptMode.OVERRIDE:
-        capability = "sessionCapabilities.systemPrompt.mode.override"
-        agreement.require_capability(capability, "a system prompt in place of its own")
-    if not prompt.content or not all(isinstance(block, TextContent) for block in prompt.content):
-        raise InvalidInput("a system prompt consists of text blocks, at least one")
-
-
-def _secrets_of(server: McpServer | HostMcpServer) -> list[str]:
-    """Return what must not be shown of an MCP server: the values of its environment or headers."""
-    named = getattr(server, "env", None) or getattr(server, "headers", None) or ()
-    values = [getattr(variable, "value", None) for variable in (named if isinstance(named, Sequence) else ())]
-    return [value for value in values if isinstance(value, str)]  # the others are refused before they are sent

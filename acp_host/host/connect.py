@@ -14,7 +14,8 @@ from attrs import frozen
 from acp_host._version import __version__
 from acp_host.errors import InvalidInput, InvalidState
 from acp_host.host.authentication import LoginHandler, TerminalRunner
-from acp_host.host.connection import ConnectionOptions, HostConnection
+from acp_host.host.connection import HostConnection
+from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.incoming import RequestHandler
 from acp_host.host.login_methods import TerminalLogin

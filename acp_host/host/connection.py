@@ -10,8 +10,6 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import field, frozen
-
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import (
     AcpError,
@@ -22,8 +20,9 @@ from acp_host.errors import (
 )
 from acp_host.host.agent_methods import AgentMethods
 from acp_host.host.auditing import Auditor
-from acp_host.host.authentication import Authentication, LoginHandler, LoginLink, TerminalRunner
+from acp_host.host.authentication import Authentication, LoginLink
 from acp_host.host.change_check import ChangeCheck, ChangeCheckSettings
+from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.driver import Driver
 from acp_host.host.harn_routes import HarnRoutes
@@ -33,66 +32,28 @@ from acp_host.host.notices import NoticeRouter
 from acp_host.host.permission_gate import PermissionGate
 from acp_host.host.reminders import ReminderSettings
 from acp_host.host.services import ServiceHandlers, ServiceSet
-from acp_host.host.session import Opening, Session, SessionContext
+from acp_host.host.session import Session
+from acp_host.host.session_context import Opening, SessionContext
 from acp_host.host.session_table import SessionTable
 from acp_host.host.start_failures import StartFailures
 from acp_host.host.tasks import TaskOwner
-from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.protocol.events import CancelRequested, Ended, NotificationReceived, RequestReceived
 from acp_host.protocol.host_protocol import HostEvent, HostProtocol
 from acp_host.protocol.negotiation import Agreement, Registered, client_capabilities
-from acp_host.quirks import QUIRKS, Quirk
 from acp_host.reminders import WireRung
 from acp_host.scheduling import AsyncioScheduler, SystemClock
 from acp_host.services.mcp import McpServers
 from acp_host.services.permissions import Permissions
-from acp_host.state.memory import MemoryPolicy
-from acp_host.state.notice_preferences import NoticePreferences
 from acp_host.transports import Transport
 from acp_host.wire._model import UNSET
-from acp_host.wire.framing import MAX_MESSAGE_SIZE
-from acp_host.wire.initialize import Implementation
 from acp_host.wire.mcp import MessageMcpNotification
 
-__all__ = ["ConnectionOptions", "HostConnection"]
+__all__ = ["HostConnection"]
 
 _LAST_STEPS = 5.0
 """Seconds that handlers may take to end once they have been cancelled."""
 _LAST_ANSWERS = 5.0
 """Seconds that calls in flight may take before the agent is started anew."""
-
-
-@frozen(kw_only=True)
-class ConnectionOptions:
-    """How a connection behaves, the services aside.
-
-    Attributes:
-        client_info: name and version of the host program, told to the agent.
-        start_timeout: seconds the agent may take to answer ``initialize``.
-        cancel_timeouts: how long a cancelled turn may take to end.
-        login_handler: chooses a way to log in when the agent refuses a call for want of one.
-        login_terminal: runs the agent's command in a visible terminal for its login; ``None``: not offered.
-        notices: offer to show notices.
-        notice_preferences: how sessions show them.
-        unstable: offer draft features: plan variants and subagents.
-        sidebar: a person sees the reminders panel.
-        memory: how much of the transcripts is kept.
-        quirks: the table of quirks in force.
-        max_message_size: longest message that is read, in bytes.
-    """
-
-    client_info: Implementation
-    start_timeout: float
-    cancel_timeouts: CancelTimeouts = field(factory=CancelTimeouts)
-    login_handler: LoginHandler | None = None
-    login_terminal: TerminalRunner | None = None
-    notices: bool = True
-    notice_preferences: NoticePreferences = field(factory=NoticePreferences)
-    unstable: bool = False
-    sidebar: bool = False
-    memory: MemoryPolicy = field(factory=MemoryPolicy)
-    quirks: tuple[Quirk, ...] = QUIRKS
-    max_message_size: int = MAX_MESSAGE_SIZE
 
 
 class HostConnection(AgentMethods):

@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.errors import ConnectionClosed, InvalidInput, InvalidState, RequestFailed
-from acp_host.host.authentication import Authentication
 from acp_host.host.change_check import ChangeCheck
-from acp_host.host.driver import Driver
-from acp_host.host.incoming import IncomingRequests, OpenRequest
+from acp_host.host.incoming import OpenRequest
 from acp_host.host.injections import InjectMode, InjectReceipt, SessionInjections
 from acp_host.host.live_standing import LiveStanding
-from acp_host.host.notices import NoticeRouter
 from acp_host.host.prompt_content import PromptPart, content_blocks
-from acp_host.host.reminders import ReminderContext, ReminderSettings, SessionReminders
+from acp_host.host.reminders import ReminderContext, SessionReminders
 from acp_host.host.replay import ReplayWindow
+from acp_host.host.session_context import Opening, SessionContext
 from acp_host.host.session_methods import SessionMethods
 from acp_host.host.session_updates import SessionUpdates
 from acp_host.host.subagents import Subagents
 from acp_host.host.terminals import TerminalFeed
 from acp_host.host.turn import PromptToSend, Turn
-from acp_host.host.turn_queue import CancelTimeouts, TurnQueue
+from acp_host.host.turn_queue import TurnQueue
 from acp_host.host.update_buffer import UpdatesSkipped
 from acp_host.reminders import Reminder, ReminderPolicy, ReminderReceipt, Step
 from acp_host.reminders.model import reminder_of
 from acp_host.services.permission_subject import PermissionSubject
 from acp_host.services.terminals import TerminalProcess
 from acp_host.state import events
-from acp_host.state.clock import Clock, Scheduler
-from acp_host.state.memory import MemoryPolicy
 from acp_host.state.observers import Observers
 from acp_host.state.reminder_entry import ReminderEntry
 from acp_host.state.reminders import RemindersPanel
@@ -42,54 +38,9 @@ from acp_host.translate.reminders import PendingInjections
 from acp_host.translate.v1 import opened
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.notices import Notice
-from acp_host.wire.session import (
-    CloseSessionResponse,
-    ForkSessionResponse,
-    LoadSessionResponse,
-    NewSessionResponse,
-    ResumeSessionResponse,
-)
 from acp_host.wire.updates import SessionNotification, SessionUpdate
 
-__all__ = ["Opening", "Session", "SessionContext"]
-
-Opening = NewSessionResponse | LoadSessionResponse | ResumeSessionResponse | ForkSessionResponse
-"""What the agent answered when the session was opened: its modes and configuration options."""
-
-
-@frozen(kw_only=True)
-class SessionContext:
-    """What the sessions of a connection share.
-
-    Attributes:
-        driver: sends the requests.
-        incoming: the agent's open requests.
-        report: takes diagnostics.
-        notices: makes the sessions' notice centers and brings them their notices.
-        scheduler: decides when observers of the state are called.
-        clock: says when something happened.
-        reminders: what they share about reminders.
-        memory: how much of a transcript is kept.
-        cancel_timeouts: how long a cancelled turn may take to end.
-        authentication: lets the user log in where a call is refused for want of it.
-        after_cancel: called with the session's id when a cancel was sent, and again when the cancelled turn is over.
-        gone: called with the id of a session that the agent does not know any more, after the session.
-        close_session: closes a session by its id, as ``HostConnection.close_session``.
-    """
-
-    driver: Driver
-    incoming: IncomingRequests
-    report: Callable[[Diagnostic], None]
-    notices: NoticeRouter
-    scheduler: Scheduler
-    clock: Clock
-    reminders: ReminderSettings
-    memory: MemoryPolicy
-    cancel_timeouts: CancelTimeouts
-    authentication: Authentication
-    after_cancel: Callable[[str], None]
-    gone: Callable[[str], None]
-    close_session: Callable[..., Awaitable[CloseSessionResponse]]
+__all__ = ["Session"]
 
 
 class Session(SessionMethods):

@@ -1,0 +1,48 @@
+"""What :func:`acp_host.connect` settles about a connection before there is one: :class:`ConnectionOptions`."""
+
+from __future__ import annotations
+
+from attrs import field, frozen
+
+from acp_host.host.authentication import LoginHandler, TerminalRunner
+from acp_host.host.turn_queue import CancelTimeouts
+from acp_host.quirks import QUIRKS, Quirk
+from acp_host.state.memory import MemoryPolicy
+from acp_host.state.notice_preferences import NoticePreferences
+from acp_host.wire.framing import MAX_MESSAGE_SIZE
+from acp_host.wire.initialize import Implementation
+
+__all__ = ["ConnectionOptions"]
+
+
+@frozen(kw_only=True)
+class ConnectionOptions:
+    """How a connection behaves, the services aside.
+
+    Attributes:
+        client_info: name and version of the host program, told to the agent.
+        start_timeout: seconds the agent may take to answer ``initialize``.
+        cancel_timeouts: how long a cancelled turn may take to end.
+        login_handler: chooses a way to log in when the agent refuses a call for want of one.
+        login_terminal: runs the agent's command in a visible terminal for its login; ``None``: not offered.
+        notices: offer to show notices.
+        notice_preferences: how sessions show them.
+        unstable: offer draft features: plan variants and subagents.
+        sidebar: a person sees the reminders panel.
+        memory: how much of the transcripts is kept.
+        quirks: the table of quirks in force.
+        max_message_size: longest message that is read, in bytes.
+    """
+
+    client_info: Implementation
+    start_timeout: float
+    cancel_timeouts: CancelTimeouts = field(factory=CancelTimeouts)
+    login_handler: LoginHandler | None = None
+    login_terminal: TerminalRunner | None = None
+    notices: bool = True
+    notice_preferences: NoticePreferences = field(factory=NoticePreferences)
+    unstable: bool = False
+    sidebar: bool = False
+    memory: MemoryPolicy = field(factory=MemoryPolicy)
+    quirks: tuple[Quirk, ...] = QUIRKS
+    max_message_size: int = MAX_MESSAGE_SIZE
