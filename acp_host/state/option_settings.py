@@ -7,6 +7,7 @@ configuration option is the one to show, and its *twin* is kept in step with it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, count
 from typing import Any
 
 from attrs import define, field
@@ -104,6 +105,22 @@ class Settings:
         models = self.models.available_models if self.models is not None else ()
         return self._twin("model", {model.model_id for model in models})
 
+    def mode_id(self) -> str:
+        """Return the id of the option that the modes are shown as."""
+        return self._shown_as(OptionSource.MODE, self.mode_twin())
+
+    def model_id(self) -> str:
+        """Return the id of the option that the models are shown as."""
+        return self._shown_as(OptionSource.MODEL, self.model_twin())
+
+    def _shown_as(self, source: OptionSource, twin: SessionConfigSelect | None) -> str:
+        if twin is not None:
+            return twin.id
+        # An option that is no twin may have the usual id, such as a switch.
+        taken = {_shown(option, number).id for number, option in enumerate(self.config_options, 1)}
+        others = (f"{source}-{number}" for number in count(2))
+        return next(each for each in chain([str(source)], others) if each not in taken)
+
     def _twin(self, word: str, values: set[str]) -> SessionConfigSelect | None:
         """Find a twin by what it is about, whatever its choices: a model with efforts was once several models.
 
@@ -127,10 +144,10 @@ class Settings:
         modes, models = self.modes, self.models
         if (modes.available or modes.current is not None) and self.mode_twin() is None:
             choices = tuple([_choice(mode.id, mode) for mode in modes.available])
-            yield _old("mode", "Mode", modes.current, choices, OptionSource.MODE)
+            yield _old(self.mode_id(), "Mode", modes.current, choices, OptionSource.MODE)
         if models is not None and self.model_twin() is None:
             choices = tuple([_choice(model.model_id, model) for model in models.available_models])
-            yield _old("model", "Model", models.current_model_id, choices, OptionSource.MODEL)
+            yield _old(self.model_id(), "Model", models.current_model_id, choices, OptionSource.MODEL)
 
 
 def _values(option: SessionConfigSelect) -> set[str]:
@@ -185,15 +202,15 @@ def _choice(value: str, told: Any, group: str | None = None) -> OptionChoice:
 
 
 def _old(
-    word: str, name: str, current: str | None, choices: tuple[OptionChoice, ...], source: OptionSource
+    option_id: str, name: str, current: str | None, choices: tuple[OptionChoice, ...], source: OptionSource
 ) -> SessionOption:
     return SessionOption(
-        id=word,
+        id=option_id,
         name=name,
         kind="select",
         value=current,
         confirmed=current,
-        category=word,
+        category=str(source),
         choices=choices,
         source=source,
     )

@@ -180,9 +180,7 @@ class OptionsView(Observable[OptionsSnapshot]):
         """Return the id of the option that a set is shown at."""
         if sent.source is OptionSource.CONFIG_OPTION:
             return sent.config_id
-        is_mode = sent.source is OptionSource.MODE
-        twin = self._settings.mode_twin() if is_mode else self._settings.model_twin()
-        return sent.source.value if twin is None else twin.id
+        return self._settings.mode_id() if sent.source is OptionSource.MODE else self._settings.model_id()
 
     def _make_so(self, sent: events.OptionSetSent) -> None:
         match sent.source, sent.value:

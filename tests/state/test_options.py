@@ -177,6 +177,22 @@ class TestTwins:
         assert option(folding, "mode").value == "ask"
         assert folding.snapshot.modes.current == "https://modes/plan"
 
+    @pytest.mark.parametrize(
+        "switch",
+        [SessionConfigBoolean("mode", "Fast", True), UnknownConfigOption("slider", {"id": "mode", "currentValue": 1})],
+    )
+    def test_one_that_is_no_twin_and_has_the_usual_id_hides_nothing(self, switch: Any) -> None:
+        folding = folded(switch, modes=MODES)
+        assert ids(folding) == ["mode", "mode-2"]
+        assert option(folding, "mode").source is OptionSource.CONFIG_OPTION
+        sets = Sets(folding, "mode-2", OptionSource.MODE)
+        sets.send(1, "code")
+        assert sets.shown == ("code", "ask", "code")
+        assert option(folding, "mode").pending is None
+        sets.taken(1)
+        assert sets.shown == ("code", "code", None)
+        assert ids(folded(switch, SessionConfigBoolean("mode-2", "?", True), modes=MODES))[2] == "mode-3"
+
 
 class TestSets:
     def test_shown_at_once_and_confirmed_by_the_answer(self) -> None:
