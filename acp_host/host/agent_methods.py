@@ -300,6 +300,7 @@ class AgentMethods(KeptSessions):
         if continues is not None:
             session.continue_from(continues)
         session.replay_begins(whole=method == "session/load")
+        before, tells_history = session.state.entries_so_far, method == "session/load"
         try:
             # In the same step as the response is read: updates may follow it at once.
             await self._driver.call(
@@ -310,10 +311,16 @@ class AgentMethods(KeptSessions):
             if self._is_open_already(method, error):
                 self._report_open_already(session_id)
                 session.opened(LoadSessionResponse())
-                return session
-            if known is None:
-                await self._forget_session(session_id)
-            raise
+                tells_history = False
+            else:
+                if known is None:
+                    await self._forget_session(session_id)
+                raise
+        # Some agents tell the history on resume, too; some tell it behind the answer to load.
+        if tells_history or session.state.entries_so_far > before:
+            session.lacks_history = False
+        elif known is None:
+            session.lacks_history = True
         return session
 
     def _is_open_already(self, method: str, error: BaseException) -> bool:

@@ -223,6 +223,4 @@ def _reason(error: RequestFailed) -> str:
 def _lost(step: ReopenStep, session: Session) -> Lost:
     if step is ReopenStep.NEW:
         return Lost.CONTEXT
-    # Some agents tell the history on resume, too; some tell it behind the answer to load.
-    told = step is ReopenStep.LOAD or session.state.entries_so_far > 0
-    return Lost.NOTHING if told else Lost.HISTORY
+    return Lost.HISTORY if session.lacks_history else Lost.NOTHING

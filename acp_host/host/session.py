@@ -54,6 +54,7 @@ class Session(SessionMethods):
         subagents: the sessions that the agent leads below this one.
         notices: what the agent tells the user beside the conversation: toasts and a history.
         injections: takes back and replaces what was said by :meth:`inject`; the messages are in ``state``.
+        lacks_history: whether the agent has not told what was said before the session was opened here.
         standing: what this host may do here where other programs are attached to the session, too.
     """
 
@@ -134,6 +135,7 @@ class Session(SessionMethods):
         self._tell_gone = context.gone
         self._closed = ""
         self._lost = False
+        self.lacks_history = False
         self._write_observers: Observers[str] = Observers(self._report_observer)
 
     # --- turns ------------------------------------------------------------------------------------------------------

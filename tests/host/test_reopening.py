@@ -63,6 +63,28 @@ async def test_an_agent_that_replays_on_resume_loses_nothing() -> None:
         assert shown(opened.session) == [("before", True)]
 
 
+async def test_what_was_not_told_is_missing_until_it_is_told() -> None:
+    """What was said since is in the transcript, and is not what was said before."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.expect("session/resume")
+        agent.reply({})
+        await agent.expect("session/prompt")
+        agent.say("since", "old")
+        agent.reply(DONE)
+        for method in ("session/resume", "session/load", "session/resume"):
+            await agent.expect(method)
+            agent.reply({})
+
+    load = ReopenPolicy(steps=(ReopenStep.LOAD,))
+    async with connected(script, {"loadSession": True, "sessionCapabilities": {"resume": {}}}) as host:
+        opened = await host.open_session("old")
+        await opened.session.prompt("go")
+        assert (await host.open_session("old")).lost is Lost.HISTORY
+        assert (await host.open_session("old", policy=load)).lost is Lost.NOTHING
+        assert (await host.open_session("old")).lost is Lost.NOTHING
+
+
 async def test_what_is_not_offered_is_left_to_the_next_step() -> None:
     agent = ReferenceAgent(without=["resume"])
     async with acp_host.connect(agent.transport()) as first:
@@ -228,6 +250,15 @@ async def test_a_session_that_is_refused_since_it_is_open(known: bool) -> None:
         await session.prompt("on")
         [note] = host.diagnostics
         assert "open already" in note.message
+
+
+async def test_a_session_that_is_open_already_is_not_said_to_be_whole() -> None:
+    script = answering(("session/load", (-32602, "Session old is already loaded", None)))
+    load = ReopenPolicy(steps=(ReopenStep.LOAD,))
+    async with connected(script, quirks=quirk(QuirkKind.OPEN_IS_NOT_LOADED)) as host:
+        opened = await host.open_session("old", policy=load)
+        assert (opened.step, opened.lost) == (ReopenStep.LOAD, Lost.HISTORY)
+        assert "cannot be shown" in opened.summary
 
 
 async def test_without_the_row_it_is_refused() -> None:
