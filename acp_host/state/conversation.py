@@ -258,7 +258,7 @@ class Conversation:
         self._open_calls.pop(builder.position, None)
         self.writer.store.close(builder.position)
 
-    # --- reminders ----------------------------------------------------------------------------------------------------
+    # --- reminders --------------------------------------------------------------------------------------------------
 
     def _reminder(self, event: events.ReminderShown) -> None:
         position = self._add(ReminderNote(reminder_id=event.reminder_id, body=event.body, **self.writer.place()))

@@ -1,8 +1,9 @@
 """The whole state of a session: :class:`SessionState`.
 
 It takes normalised events and hands each to the reducer of what it concerns: the transcript to
-:class:`~acp_host.state.conversation.Conversation`, the rest to the small reducers here, which replace one immutable
-value by another.
+:class:`~acp_host.state.conversation.Conversation`, what is told beside it to
+:class:`~acp_host.state.session_facts.SessionFacts`, and so on. Turns, questions, replays and memory concern more than
+one of them, and are seen to here.
 """
 
 from __future__ import annotations
@@ -21,33 +22,22 @@ from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_entries import NoticesSnapshot
 from acp_host.state.notices import NoticeCenter
 from acp_host.state.observable import Observable
+from acp_host.state.option_settings import Settings
 from acp_host.state.options import OptionsView
 from acp_host.state.reminder_entry import RemindersSnapshot
 from acp_host.state.reminders import RemindersPanel
-from acp_host.state.snapshot import (
-    ContextUsage,
-    Health,
-    Plan,
-    Question,
-    QueuedTurn,
-    SessionInfo,
-    SessionSnapshot,
-    TurnState,
-)
+from acp_host.state.session_facts import SessionFacts
+from acp_host.state.snapshot import Health, Question, QueuedTurn, SessionSnapshot, TurnState
 from acp_host.state.terminals import Terminals
-from acp_host.wire._model import NO_EXTRA, UNSET, Unset, evolve
-from acp_host.wire._model import evolve as evolve_wire
-from acp_host.wire.commands import AvailableCommand
-from acp_host.wire.content import ContentBlock, TextContent
+from acp_host.wire._model import evolve
+from acp_host.wire.content import TextContent
 from acp_host.wire.ids import RequestId
-from acp_host.wire.subagents import SubagentUpdate
 
 if TYPE_CHECKING:
     from acp_host.state.harn.state import HarnState
 
 __all__ = ["SessionState"]
 
-_TITLE_LENGTH = 60
 _NO_REMINDERS, _NO_NOTICES = RemindersSnapshot(), NoticesSnapshot()
 _SIGNS_OF_WORK = (
     events.MessageChunk,
@@ -59,9 +49,6 @@ _SIGNS_OF_WORK = (
 )
 """What an agent sends while it is at work and, besides tool calls and questions, at no other time."""
 _ASKS_PERMISSION = "session/request_permission"
-_TOLD_IN_REPLAYS = ("plans", "commands", "info", "usage", "subagents")
-"""The sections besides the transcript and the options that a history may change."""
-_SAID_OF_SUBAGENT = ("title", "description", "capabilities", "state", "cwd", "additional_directories", "meta")
 
 
 class SessionState(Observable[SessionSnapshot]):
@@ -95,13 +82,9 @@ class SessionState(Observable[SessionSnapshot]):
         self._session_id = session_id
         self._memory = memory or MemoryPolicy()
         self._conversation = Conversation(self.note)
-        self._plans: tuple[Plan, ...] = ()
-        self._commands: tuple[AvailableCommand, ...] = ()
+        self._facts = SessionFacts(self.note)
         self.options = OptionsView(scheduler, report, self.note)
         self.options.join(self, "options")
-        self._info = SessionInfo()
-        self._usage = ContextUsage()
-        self._subagents: Mapping[str, SubagentUpdate] = NO_EXTRA
         self._questions: dict[RequestId, Question] = {}
         self._frozen_questions: tuple[Question, ...] = ()
         self._turn = TurnState()
@@ -110,13 +93,14 @@ class SessionState(Observable[SessionSnapshot]):
         self._activity = Activity(scheduler, self._update_turn)
         self._health = Health()
         self._packing = False
-        self._before_replay: dict[str, Any] = {}
-        self._options_before_replay = self.options.kept()
+        # What was told before a replay of a session that may yet not be opened.
+        self._before_replay: tuple[Mapping[str, Any], Settings] | None = None
         self._reminders: RemindersPanel | None = None
         self._notices: NoticeCenter | None = None
         self._harn: HarnState | None = None
         in_turn: dict[type, Callable[[Any], None]] = {
             **self._conversation.reducers(),
+            **self._facts.reducers(),
             **self.options.reducers(),
             **self._injections.reducers(),
             UserMessageTold: self._user_message_told,
@@ -124,12 +108,6 @@ class SessionState(Observable[SessionSnapshot]):
             events.ReplayAnswered: self._replay_answered,
             events.ReplayEnded: self._replay_ended,
             events.SessionClosed: self._session_closed,
-            events.PlanReplaced: self._plan_replaced,
-            events.PlanRemoved: self._plan_removed,
-            events.CommandsReplaced: self._commands_replaced,
-            events.SessionInfoChanged: self._session_info_changed,
-            events.UsageReported: self._usage_reported,
-            events.SubagentReported: self._subagent_reported,
             events.TerminalReported: self._terminals.report,
             events.QuestionAsked: self._question_asked,
             events.QuestionClosed: self._question_closed,
@@ -221,14 +199,14 @@ class SessionState(Observable[SessionSnapshot]):
             session_id=self._session_id,
             version=self.version,
             transcript=self._conversation.freeze(),
-            plans=self._plans,
-            commands=self._commands,
+            plans=self._facts.plans,
+            commands=self._facts.commands,
             modes=self.options.modes,
             config_options=self.options.config_options,
             options=self.options.snapshot(),
-            info=self._info,
-            usage=self._usage,
-            subagents=self._subagents,
+            info=self._facts.info,
+            usage=self._facts.usage,
+            subagents=self._facts.subagents,
             questions=self._freeze_questions(),
             terminals=self._terminals.freeze(),
             turn=self._turn,
@@ -239,65 +217,13 @@ class SessionState(Observable[SessionSnapshot]):
             harn=None if self._harn is None else self._harn.snapshot(),
         )
 
-    # --- plans, commands --------------------------------------------------------------------------------------------
-
-    def _plan_replaced(self, event: events.PlanReplaced) -> None:
-        plan = Plan(plan_id=event.plan_id, content=event.content)
-        known = any(other.plan_id == plan.plan_id for other in self._plans)
-        if known:
-            self._plans = tuple([plan if other.plan_id == plan.plan_id else other for other in self._plans])
-        else:
-            self._plans = (*self._plans, plan)
-        self.note("plans", event.plan_id, ChangeKind.CHANGED if known else ChangeKind.ADDED)
-
-    def _plan_removed(self, event: events.PlanRemoved) -> None:
-        left = tuple([plan for plan in self._plans if plan.plan_id != event.plan_id])
-        if len(left) < len(self._plans):
-            self._plans = left
-            self.note("plans", event.plan_id, ChangeKind.REMOVED)
-
-    def _commands_replaced(self, event: events.CommandsReplaced) -> None:
-        self._commands = event.commands
-        self.note("commands")
-
-    def _as_interruption(self, reducer: Callable[[Any], None]) -> Callable[[Any], None]:
-        def fold(event: Any) -> None:
-            self._conversation.interrupt()
-            reducer(event)
-
-        return fold
+    # --- what is told aside -----------------------------------------------------------------------------------------
 
     def _told_aside(self, event: events.ToldAside) -> None:
         with self._conversation.aside(event.turn, replayed=event.replayed):
             # As in a turn, whether one runs or not: it is no sign of what the agent does now.
             reducer = self._reducers_in_turn.get(event.event.__class__, self.apply)
             reducer(event.event)
-
-    # --- info, usage, subagents -------------------------------------------------------------------------------------
-
-    def _session_info_changed(self, event: events.SessionInfoChanged) -> None:
-        info = self._info
-        if not isinstance(event.title, Unset):
-            info = evolve(info, title=event.title, provisional=False)
-        if not isinstance(event.updated_at, Unset):
-            info = evolve(info, updated_at=event.updated_at)
-        if not isinstance(event.meta, Unset):
-            info = evolve(info, meta=event.meta or NO_EXTRA)
-        if info is not self._info:
-            self._info = info
-            self.note("info")
-
-    def _usage_reported(self, event: events.UsageReported) -> None:
-        cost = self._usage.cost if isinstance(event.cost, Unset) else event.cost
-        self._usage = ContextUsage(used=event.used, size=event.size, cost=cost, last_turn=self._usage.last_turn)
-        self.note("usage")
-
-    def _subagent_reported(self, event: events.SubagentReported) -> None:
-        update = event.update
-        known = self._subagents.get(update.session_id)
-        child = update if known is None else _said_last(known, update)
-        self._subagents = {**self._subagents, update.session_id: child}
-        self.note("subagents", update.session_id, ChangeKind.ADDED if known is None else ChangeKind.CHANGED)
 
     # --- questions --------------------------------------------------------------------------------------------------
 
@@ -361,7 +287,7 @@ class SessionState(Observable[SessionSnapshot]):
             stop_reason=None,
             detail="",
         )
-        self._name_after(event.prompt)
+        self._facts.name_after(event.prompt)
         self._tell_harn(event)
 
     def _turn_ended(self, event: events.TurnEnded) -> None:
@@ -377,8 +303,7 @@ class SessionState(Observable[SessionSnapshot]):
                 detail=event.detail,
             )
         if event.usage is not None:
-            self._usage = evolve(self._usage, last_turn=event.usage)
-            self.note("usage")
+            self._facts.turn_used(event.usage)
         self._tell_harn(event)
         self._tidy()
 
@@ -386,13 +311,12 @@ class SessionState(Observable[SessionSnapshot]):
         if event.whole and self._harn is not None:
             self._harn.replay_begins()
         self._conversation.replay_started(event)
-        self._before_replay = {name: getattr(self, f"_{name}") for name in _TOLD_IN_REPLAYS}
-        self._options_before_replay = self.options.kept()
+        self._before_replay = self._facts.known(), self.options.kept()
         self._choose_reducers()
 
     def _replay_answered(self, event: events.ReplayAnswered) -> None:
         self._conversation.writer.replay_answered()
-        self._before_replay = {}
+        self._before_replay = None
 
     def _replay_ended(self, event: events.ReplayEnded) -> None:
         if event.failed:
@@ -404,31 +328,20 @@ class SessionState(Observable[SessionSnapshot]):
         self._conversation.replay_failed()
         if self._harn is not None:
             self._harn.replay_failed()
-        for name, value in self._before_replay.items():
-            told = getattr(self, f"_{name}")
-            if told is not value:
-                setattr(self, f"_{name}", value)
-                for key in {**told, **value} if isinstance(value, Mapping) else (None,):
-                    self.note(name, key)
-        if self._before_replay:
-            self.options.restore(self._options_before_replay)
+        if self._before_replay is not None:
+            facts, settings = self._before_replay
+            self._facts.restore(facts)
+            self.options.restore(settings)
 
     def _end_replay(self) -> None:
-        self._before_replay = {}
+        self._before_replay = None
         if self._harn is not None:
             self._harn.replay_ends()
         first_prompt = self._conversation.replay_ended()
         self._choose_reducers()
         if first_prompt is not None:
-            self._name_after(tuple([TextContent(part.text) for part in first_prompt.parts]))
+            self._facts.name_after(tuple([TextContent(part.text) for part in first_prompt.parts]))
         self._tidy()
-
-    def _name_after(self, prompt: tuple[ContentBlock, ...]) -> None:
-        """Call a session that has no title by the beginning of a prompt."""
-        title = _provisional_title(prompt) if self._info.title is None else None
-        if title is not None:
-            self._info = evolve(self._info, title=title, provisional=True)
-            self.note("info")
 
     def _health_changed(self, event: events.HealthChanged) -> None:
         self._health = Health(status=event.status, detail=event.detail)
@@ -476,6 +389,13 @@ class SessionState(Observable[SessionSnapshot]):
             self._activity.stop()
         self._reducers = self._reducers_in_turn if asked else self._reducers_between_turns
 
+    def _as_interruption(self, reducer: Callable[[Any], None]) -> Callable[[Any], None]:
+        def fold(event: Any) -> None:
+            self._conversation.interrupt()
+            reducer(event)
+
+        return fold
+
     def _as_sign(self, reducer: Callable[[Any], None]) -> Callable[[Any], None]:
         def fold(event: Any) -> None:
             reducer(event)
@@ -499,7 +419,7 @@ class SessionState(Observable[SessionSnapshot]):
         self._activity.begins(("question", event.request_id))
 
     def _session_info_between_turns(self, event: events.SessionInfoChanged) -> None:
-        self._session_info_changed(event)
+        self._reducers_in_turn[events.SessionInfoChanged](event)
         if event.at_work is True:
             self._activity.begins("what it says")
         elif event.at_work is False:
@@ -532,17 +452,3 @@ class SessionState(Observable[SessionSnapshot]):
             self._scheduler.soon(self._pack)
         else:
             self._packing = False
-
-
-def _said_last(known: SubagentUpdate, update: SubagentUpdate) -> SubagentUpdate:
-    """Return what is known of a child session after an update; what it does not mention stays."""
-    said = {name: getattr(update, name) for name in _SAID_OF_SUBAGENT if getattr(update, name) is not UNSET}
-    return evolve_wire(known, **said, extra={**known.extra, **update.extra})
-
-
-def _provisional_title(prompt: tuple[ContentBlock, ...]) -> str | None:
-    texts = (block.text.strip() for block in prompt if isinstance(block, TextContent))
-    first_line = next((text.splitlines()[0].rstrip() for text in texts if text), None)
-    if first_line is None or len(first_line) <= _TITLE_LENGTH:
-        return first_line
-    return first_line[: _TITLE_LENGTH - 1] + "…"
