@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import uuid
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -173,11 +174,11 @@ class ExternalAgent:
         Raises:
             InvalidInput: the task is empty, the budget has no cap, or the key is of another piece of work.
         """
-        if not task.strip():
+        if not isinstance(task, str) or not task.strip():
             raise InvalidInput("a task needs words")
-        caps = budget.to_wire()
-        if not any(cap > 0 for cap in caps.values()) or any(cap < 0 for cap in caps.values()):
-            raise InvalidInput("a budget needs at least one cap above 0, and none below")
+        caps = [*budget.to_wire().values()]
+        if not all(map(_is_cap, caps)) or not any(cap > 0 for cap in caps):
+            raise InvalidInput("a budget needs at least one cap above 0; each is a finite number, and none is below 0")
         asked = {
             "schema": OFFER_SCHEMA,
             "task": task,
@@ -317,6 +318,11 @@ class Delegation:
             report=report,
             exceeded=exceeded,
         )
+
+
+def _is_cap(amount: Any) -> bool:
+    is_number = isinstance(amount, int | float) and not isinstance(amount, bool)
+    return is_number and math.isfinite(amount) and amount >= 0
 
 
 def _failure(error: Exception, what: str) -> ExternalAgentError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -308,7 +309,19 @@ def test_amounts_of_the_wrong_type_are_told() -> None:
     assert report.receipts == ()
 
 
-@pytest.mark.parametrize("budget", [Budget(), Budget(usd=0), Budget(usd=1, tokens=-1)])
+@pytest.mark.parametrize(
+    "budget",
+    [
+        Budget(),
+        Budget(usd=0),
+        Budget(usd=1, tokens=-1),
+        Budget(usd=math.inf),
+        Budget(usd=math.nan, tokens=5),
+        Budget(seconds=math.inf),
+        Budget(usd=True),
+        Budget(usd="2"),  # type: ignore[arg-type]
+    ],
+)
 async def test_a_budget_needs_a_cap(budget: Budget) -> None:
     with pytest.raises(InvalidInput, match="cap"):
         ExternalAgent(FakePeer()).delegation("x", budget=budget)
