@@ -29,6 +29,8 @@ def test_in_meta_at_the_root_or_in_the_content() -> None:
 def test_member_by_member_meta_counts_more_and_the_root_fills_the_gaps() -> None:
     update = {"sessionUpdate": "k", "a": 1, "b": 2, "_meta": {"harn": {"b": 3, "c": None}, "other": {}}}
     assert members(update) == {"a": 1, "b": 3, "c": None}
+    update = {"sessionUpdate": "k", "a": 1, "b": None, "_meta": {"harn": {"a": None, "b": False}}}
+    assert members(update) == {"a": 1, "b": False}
 
 
 def test_content_is_a_member_like_others_where_there_are_others() -> None:

@@ -127,6 +127,7 @@ async def test_what_others_might_say_as_well_is_read_where_the_agent_is_harn(met
 def test_what_is_in_meta_counts_more_than_the_root() -> None:
     found = facts(call(durationMs=1, executor="a", root={"durationMs": 2, "executor": "b", "error": "root"}))
     assert (found.duration_ms, found.executor, found.error) == (1, Executor(kind="a"), "root")
+    assert facts(call(durationMs=None, root={"durationMs": 2, "executor": "b"})).duration_ms == 2
 
 
 def test_the_wire_data() -> None:

@@ -2,8 +2,9 @@
 
 One algorithm for all of Harn's extensions. An update has its members in ``_meta.harn``; agents up to April 2026 have
 them beside ``sessionUpdate``, and the bridge of those has them, in snake_case, in ``content``. Members are merged one
-by one, and ``_meta.harn`` counts more. Nothing here raises on what an agent sends but :class:`Unusable`, which never
-leaves this package: a member of the wrong type counts as absent, and is named in :attr:`Payload.problems`.
+by one, and ``_meta.harn`` counts more where it says something. Nothing here raises on what an agent sends but
+:class:`Unusable`, which never leaves this package: a member of the wrong type counts as absent, and is named in
+:attr:`Payload.problems`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, TypeVar, cast
 from acp_host.wire._model import NO_EXTRA, wire_name
 from acp_host.wire.harn.members import harn_meta
 
-__all__ = ["Payload", "Unusable", "payload_of"]
+__all__ = ["Payload", "Unusable", "merged", "payload_of"]
 
 T = TypeVar("T")
 
@@ -37,13 +38,22 @@ def payload_of(update: Mapping[str, Any]) -> Payload:
     harn = meta.get("harn", NO_EXTRA) if isinstance(meta, Mapping) else NO_EXTRA
     named = dict(harn_meta(meta))
     replayed = named.pop("replayed", None) is True
-    members = {name: member for name, member in update.items() if name not in _OWN} | named
+    root = {name: member for name, member in update.items() if name not in _OWN}
+    members = merged(root, named)
     if members.keys() == {"content"} and isinstance(members["content"], Mapping):
         members = {_camel(name): member for name, member in members["content"].items()}
     payload = Payload(members, replayed=replayed, names_harn=harn is not NO_EXTRA)
     if harn is not None and not isinstance(harn, Mapping):
         payload.problems.append("_meta.harn is no object")
     return payload
+
+
+def merged(root: Mapping[str, Any], named: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members at the root of an update and those in its ``_meta.harn``, which count more.
+
+    ``null`` says nothing: it leaves what stands at the root.
+    """
+    return {**root, **{name: member for name, member in named.items() if member is not None or name not in root}}
 
 
 def _camel(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from acp_host.state.harn.plan_documents import PlanDocument, PlanDocumentReported, PlanRevision
 from acp_host.translate.harn import HarnReport
-from acp_host.translate.harn.payload import Payload, Unusable
+from acp_host.translate.harn.payload import Payload, Unusable, merged
 from acp_host.wire.harn.members import harn_meta
 
 __all__ = ["beside_plan", "plan_document", "plan_of_older"]
@@ -22,7 +22,7 @@ def beside_plan(root: Mapping[str, Any], meta: Any) -> HarnReport | None:
         root: the members of the update that ACP does not know.
         meta: its ``_meta``.
     """
-    members = {**root, **harn_meta(meta)}
+    members = merged(root, harn_meta(meta))
     if _DOCUMENT not in members and _OLDER not in members:
         return None
     payload = Payload(members, replayed=members.get("replayed") is True)

@@ -9,7 +9,7 @@ from acp_host.state.events import ToolCallReported
 from acp_host.state.harn.tool_facts import Executor, SkippedPath, ToolFacts
 from acp_host.translate.harn import HarnReport
 from acp_host.translate.harn.audit import mutation_record
-from acp_host.translate.harn.payload import Payload
+from acp_host.translate.harn.payload import Payload, merged
 from acp_host.wire.harn.members import harn_meta
 from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
 
@@ -56,7 +56,7 @@ def _members(update: ToolCall | ToolCallUpdate, is_harn: bool) -> Mapping[str, A
     """Return what Harn says, wherever it stands; of what stands at the root only where no other agent would say it."""
     named, root = harn_meta(update.meta), update.extra
     if is_harn or named or any(name in root for name in _ONLY_HARNS):
-        return {**{name: root[name] for name in _NAMES if name in root}, **named}
+        return merged({name: root[name] for name in _NAMES if name in root}, named)
     return named
 
 
