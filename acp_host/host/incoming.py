@@ -320,6 +320,26 @@ class IncomingRequests:
                 request.session.question_ends(request)
             request.asks = None
 
+    @contextmanager
+    def ending_with_turn(self) -> Iterator[None]:
+        """End the open request that this task handles with its turn while the block runs: the block may take for ever.
+
+        Raises:
+            RequestCancelled: its turn is being cancelled.
+        """
+        task = asyncio.current_task()
+        request = next((request for request in self._open.values() if request.task is task), None)
+        if request is None:
+            yield
+            return
+        if request.session is not None and request.session.is_cancelling:
+            raise RequestCancelled("the turn was cancelled")
+        before, request.of_turn = request.of_turn, True
+        try:
+            yield
+        finally:
+            request.of_turn = before
+
     def show_question(self, params: Any) -> None:
         """Show a question that was another program's to answer; ``params``: those of the request."""
         request = self._by_params(params)

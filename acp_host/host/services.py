@@ -135,6 +135,8 @@ class ServiceHandlers:
         incoming.serve("session/request_permission", self._request_permission)
         files, terminals = self._services.files, self._services.terminals
         in_session = partial(self._in_session, incoming)
+        if files is not None:
+            files.looking = incoming.ending_with_turn
         if files is not None and files.can_read:
             incoming.serve("fs/read_text_file", in_session(self._read_text_file))
         if files is not None and files.can_write:

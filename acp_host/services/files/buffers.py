@@ -79,7 +79,7 @@ class BufferProvider(Protocol):
     """
 
     def find_document(self, path: str, /) -> OpenDocument | None | Awaitable[OpenDocument | None]:
-        """Return the document that is open for a file, or ``None``.
+        """Return the document that is open for a file, or ``None``. It is cancelled with the turn that asks.
 
         Args:
             path: the file's real path, absolute and without links (:func:`os.path.realpath`); there may be no such file

@@ -95,6 +95,7 @@ class FileService:
         rules: which files are kept from agents. May be replaced at any time, and holds from the next request on.
         asking: what a conflict is decided in: a context for the request. For the connection, which shows that the user
             is asked, and ends that with the turn.
+        looking: what a provider of buffers is asked in: a context. For the connection, which ends that with the turn.
 
     Raises:
         InvalidInput: a pattern is none, or an argument is of another type.
@@ -120,6 +121,7 @@ class FileService:
         self.can_write = write
         self.rules = FileRules(deny, read_only)
         self.asking: Callable[[WriteTextFileRequest], AbstractContextManager[None]] = lambda request: nullcontext()
+        self.looking: Callable[[], AbstractContextManager[None]] = nullcontext
         self._buffers = _providers(buffers)
         self._decide = conflict
         self._disk = Disk(max_file_size=max_file_size, create_parents=create_parents)
@@ -236,7 +238,8 @@ class FileService:
         real = await asyncio.to_thread(self._disk.locate, session.roots, path, permit)
         if real is not None:
             for provider in self._buffers:
-                document = await awaited(provider.find_document(real))
+                with self.looking():
+                    document = await awaited(provider.find_document(real))
                 if document is not None:
                     return real, provider, document
         return None
