@@ -8,6 +8,7 @@ connection ends before the answer, and :class:`~acp_host.errors.InvalidInput` fo
 
 from __future__ import annotations
 
+import asyncio
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,8 @@ from acp_host.wire.session import (
 
 __all__ = ["AgentMethods"]
 
+_LET_GO = 10.0
+"""Seconds that an agent may take to close a session that is to be opened again."""
 _LOCKED = re.compile(r"\block(?:ed|s)?\b|\bopen in another process\b", re.IGNORECASE)
 _OPEN_ALREADY = re.compile(r"\balready\s+(?:loaded|open)", re.IGNORECASE)
 
@@ -339,9 +342,11 @@ class AgentMethods(KeptSessions):
             return
         self._end_commands(session.id)
         try:
-            await self._driver.call("session/close", CloseSessionRequest(session.id))
-        except RequestFailed as error:
-            text = f"the session could not be closed before it was opened again: {error}"
+            async with asyncio.timeout(_LET_GO):
+                await self._driver.call("session/close", CloseSessionRequest(session.id))
+        except (RequestFailed, TimeoutError) as error:
+            why = f"no answer within {_LET_GO:g} s" if isinstance(error, TimeoutError) else error
+            text = f"the session could not be closed before it was opened again: {why}"
             note = Diagnostic(DiagnosticKind.UNEXPECTED, text, method="session/close", session_id=session.id)
             self.diagnostics.add(note)
         await self._services.close_session(session.id)

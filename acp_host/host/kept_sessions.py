@@ -5,6 +5,7 @@ They check and raise as those of :mod:`acp_host.host.agent_methods` do.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from abc import abstractmethod
 from collections.abc import AsyncIterator
@@ -136,13 +137,15 @@ class KeptSessions(AccountMethods):
         request = title_request(session_id, title)
         return await self._call("session/set_title", request, SetSessionTitleResponse, force)
 
-    async def close_session(self, session_id: str, *, force: bool = False) -> CloseSessionResponse:
+    async def close_session(
+        self, session_id: str, *, force: bool = False, timeout: float | None = None
+    ) -> CloseSessionResponse:
         """Let the agent free what a session holds (``session/close``); the host's processes for it are ended too.
 
-        A session that the agent does not know is closed.
+        A session that the agent does not know is closed. ``timeout`` is as for :meth:`Session.close`.
         """
         request = CloseSessionRequest(session_id)
-        return await self._finish_session("session/close", request, session_id, CloseSessionResponse, force)
+        return await self._finish_session("session/close", request, session_id, CloseSessionResponse, force, timeout)
 
     async def delete_session(self, session_id: str, *, force: bool = False) -> DeleteSessionResponse:
         """Remove a session from the agent's list (``session/delete``); one that it does not know is deleted."""
@@ -161,12 +164,21 @@ class KeptSessions(AccountMethods):
         request = UnarchiveSessionRequest(session_id)
         return await self._call("session/unarchive", request, UnarchiveSessionResponse, force)
 
-    async def _finish_session(self, method: str, request: Any, session_id: str, result: type[_T], force: bool) -> _T:
+    async def _finish_session(
+        self,
+        method: str,
+        request: Any,
+        session_id: str,
+        result: type[_T],
+        force: bool,
+        timeout: float | None = None,
+    ) -> _T:
         """Close or delete a session; if the agent does not know it, that is what was wanted."""
         if force or self.agreement.supports(method):
             self._end_commands(session_id)  # an agent may wait for them before it answers
         try:
-            response = await self._call(method, request, result, force)
+            async with asyncio.timeout(timeout):
+                response = await self._call(method, request, result, force)
         except RequestFailed as error:
             if not isinstance(error, ResourceNotFound) and not says_gone(error, session_id, was_open=False):
                 raise

@@ -218,13 +218,18 @@ class SessionMethods:
             text = f"the answer to {method} is malformed: {problem}"
             self._report(Diagnostic(DiagnosticKind.MALFORMED, text, method=method, session_id=self.id))
 
-    async def close(self, *, force: bool = False) -> CloseSessionResponse:
+    async def close(self, *, force: bool = False, timeout: float | None = None) -> CloseSessionResponse:
         """Let the agent free what the session holds (``session/close``); the host's processes for it are ended too.
+
+        Args:
+            force: send it although it was not agreed.
+            timeout: seconds until the request is withdrawn, and the session stays open; ``None`` for no limit.
 
         Raises:
             NotSupported: the agent does not offer it.
+            TimeoutError: no answer within ``timeout``; the agent was told with ``$/cancel_request``.
         """
-        return await self._close_session(self.id, force=force)
+        return await self._close_session(self.id, force=force, timeout=timeout)
 
     async def set_title(self, title: str, *, force: bool = False) -> SetSessionTitleResponse:
         """Name the session (``session/set_title``); :attr:`state` has the title as the agent keeps it. Unstable.

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import acp_host
-from acp_host.testing import ReferenceAgent
+from acp_host.testing import ReferenceAgent, ScriptedAgent
+from tests.host.scripts import connected
 
 
 async def test_a_session_that_was_closed_takes_no_prompt(tmp_path: Path) -> None:
@@ -24,3 +25,36 @@ async def test_an_agent_that_cannot_close_sessions(tmp_path: Path) -> None:
         session = await host.new_session(tmp_path)
         with pytest.raises(acp_host.NotSupported, match="close"):
             await session.close()
+
+
+async def test_one_that_does_not_answer_in_time_stays_open() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session("s-1")
+        await agent.expect("session/close")
+        await agent.expect("$/cancel_request")
+        await agent.expect("session/close")
+        agent.reply({})
+
+    async with connected(script) as host:
+        session = await host.new_session()
+        with pytest.raises(TimeoutError):
+            await session.close(timeout=0.01)
+        assert session in host.sessions
+        await session.close(timeout=10)
+        assert session not in host.sessions
+
+
+async def test_a_session_is_opened_again_although_it_is_never_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session("s-1")
+        await agent.expect("session/close")
+        await agent.expect("$/cancel_request")
+        await agent.expect("session/load")
+        agent.reply({})
+
+    monkeypatch.setattr("acp_host.host.agent_methods._LET_GO", 0.01)
+    async with connected(script) as host:
+        session = await host.new_session()
+        assert await host.load_session("s-1") is session
+        [note] = host.diagnostics
+        assert "could not be closed before it was opened again: no answer within 0.01 s" in note.message
