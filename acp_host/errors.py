@@ -43,6 +43,7 @@ secret in it (:mod:`acp_host.redaction`); attributes such as ``data`` are as sen
 
 from __future__ import annotations
 
+import json
 from typing import Any, ClassVar
 
 from acp_host.redaction import redact_text
@@ -85,6 +86,8 @@ __all__ = [
 
 _LONGEST_SHOWN = 16_384
 """Characters of an agent's message that the text of an error has at most."""
+_LONGEST_READ = 4_096
+"""Characters of an agent's message, and of its data, that are searched for words at most."""
 
 
 class AcpError(Exception):
@@ -230,6 +233,11 @@ class RequestFailed(AcpError):
         super().__init_subclass__()
         if by_code:
             RequestFailed._by_code.setdefault(cls.default_code, cls)
+
+    @property
+    def words(self) -> str:
+        """The message and the data, a bounded part of each, for what an agent says in words alone."""
+        return f"{self.message[:_LONGEST_READ]}\n{_text_of(self.data)}"
 
     @staticmethod
     def from_code(code: int, message: str, data: Any = None, method: str | None = None) -> RequestFailed:
@@ -418,3 +426,12 @@ class ReminderNotDelivered(AcpError):
         self.rung = rung
         self.reason = reason
         self.reminder_id = reminder_id
+
+
+def _text_of(data: Any) -> str:
+    if isinstance(data, str):
+        return data[:_LONGEST_READ]
+    try:
+        return "" if data is None else json.dumps(data, ensure_ascii=False)[:_LONGEST_READ]
+    except (TypeError, ValueError, RecursionError):
+        return ""

@@ -203,7 +203,7 @@ class AgentMethods(KeptSessions):
 
     def _lock_may_linger(self, error: RequestFailed) -> bool:
         known = self.agreement.quirk(QuirkKind.LOCK_OUTLIVES_AGENT) is not None
-        return known and _LOCKED.search(f"{error.message} {error.data}") is not None
+        return known and _LOCKED.search(error.words) is not None
 
     # --- shared -----------------------------------------------------------------------------------------------------
 

@@ -41,7 +41,7 @@ from acp_host.wire.auth import (
 )
 from acp_host.wire.text import printable
 
-__all__ = ["NEVER_LOGS_IN", "Authentication", "LoginHandler", "LoginLink", "LoginRequest", "TerminalRunner"]
+__all__ = ["NEVER_LOGS_IN", "Authentication", "LoginHandler", "LoginLink", "LoginRequest", "LoginRunner"]
 
 _T = TypeVar("_T")
 
@@ -72,7 +72,7 @@ LoginChoice: TypeAlias = LoginMethod | str | None
 """A way to log in, or its id; one by environment variables comes with its values. ``None``: not now."""
 LoginHandler: TypeAlias = Callable[[LoginRequest], LoginChoice | Awaitable[LoginChoice]]
 """Asks the user; may be a coroutine function."""
-TerminalRunner: TypeAlias = Callable[[TerminalLogin], Awaitable[int]]
+LoginRunner: TypeAlias = Callable[[TerminalLogin], Awaitable[int]]
 """Runs the command in a terminal that the user sees, and returns its exit status."""
 
 
@@ -129,7 +129,7 @@ class Authentication(LoginStatus):
         terminal: runs the agent's login in a terminal; ``None`` where there is none.
     """
 
-    def __init__(self, link: LoginLink, *, handler: LoginHandler | None, terminal: TerminalRunner | None) -> None:
+    def __init__(self, link: LoginLink, *, handler: LoginHandler | None, terminal: LoginRunner | None) -> None:
         super().__init__(link.scheduler, self._report_observer)
         self._link = link
         self._handler = handler

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from acp_host._version import __version__
 from acp_host.errors import InvalidInput, InvalidState
-from acp_host.host.authentication import LoginHandler, TerminalRunner
+from acp_host.host.authentication import LoginHandler, LoginRunner
 from acp_host.host.connection import HostConnection
 from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.diagnostic_log import DiagnosticLog
@@ -147,7 +147,7 @@ class connect:
         elicitation: ElicitationHandlers | ElicitationHandler | None = None,
         handlers: Mapping[str, RequestHandler] | None = None,
         authenticate: LoginHandler | None = None,
-        auth_terminal: TerminalRunner | bool = False,
+        auth_terminal: LoginRunner | bool = False,
         notices: NoticePreferences | bool = True,
         unstable: bool = False,
         sidebar: bool = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
-from acp_host.host.authentication import LoginHandler, TerminalRunner
+from acp_host.host.authentication import LoginHandler, LoginRunner
 from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.quirks import QUIRKS, Quirk
 from acp_host.state.memory import MemoryPolicy
@@ -38,7 +38,7 @@ class ConnectionOptions:
     start_timeout: float
     cancel_timeouts: CancelTimeouts = field(factory=CancelTimeouts)
     login_handler: LoginHandler | None = None
-    login_terminal: TerminalRunner | None = None
+    login_terminal: LoginRunner | None = None
     notices: bool = True
     notice_preferences: NoticePreferences = field(factory=NoticePreferences)
     unstable: bool = False

@@ -35,7 +35,7 @@ from acp_host.services._awaiting import awaited
 from acp_host.services.audit import Attribution, AuditDecision, DecidedBy
 from acp_host.services.permission_answers import GivenAnswers, ShownEdit, shown_edits
 from acp_host.services.permission_memory import RememberedDecision, RememberedDecisions, RememberScope
-from acp_host.services.permission_options import PermissionDecision, chosen_option, outcome_for
+from acp_host.services.permission_options import ALLOWING, REJECTING, PermissionDecision, chosen_option, outcome_for
 from acp_host.services.permission_queue import PermissionQueue
 from acp_host.services.permission_requests import HostPermissionRequest, asks_for
 from acp_host.services.permission_subject import (
@@ -58,8 +58,6 @@ from acp_host.wire.terminals import CreateTerminalRequest
 
 __all__ = ["PermissionGate"]
 
-_ALLOWING = (PermissionOptionKind.ALLOW_ONCE, PermissionOptionKind.ALLOW_ALWAYS)
-_REJECTING = (PermissionOptionKind.REJECT_ONCE, PermissionOptionKind.REJECT_ALWAYS)
 _ALWAYS = (PermissionOptionKind.ALLOW_ALWAYS, PermissionOptionKind.REJECT_ALWAYS)
 
 
@@ -87,12 +85,12 @@ class _Verdict:
 
     @property
     def allows(self) -> bool:
-        return self.kind in _ALLOWING
+        return self.kind in ALLOWING
 
     def response(self, *, is_harn: bool) -> RequestPermissionResponse:
         if not is_harn:
             return RequestPermissionResponse(self.outcome)
-        refuses = self.kind in _REJECTING
+        refuses = self.kind in REJECTING
         return decided(self.outcome, self.by, allows=self.allows, refuses=refuses, reason=self.detail)
 
 
@@ -148,7 +146,7 @@ class PermissionGate:
         self._incoming.attribute(request, attribution)
         if turn is not None:
             turn.note_choice(request, verdict.outcome)
-            if verdict.kind in (None, *_ALLOWING, *_REJECTING):  # what another kind means, nobody here knows
+            if verdict.kind in (None, *ALLOWING, *REJECTING):  # what another kind means, nobody here knows
                 once = verdict.kind != PermissionOptionKind.ALLOW_ALWAYS
                 self._given_in(turn).add(subject, allows=verdict.allows, once=once, edits=edits)
         if session is not None and verdict.allows:
@@ -327,7 +325,7 @@ class PermissionGate:
         scope = verdict.scope
         if scope is None and isinstance(request, HostPermissionRequest) and verdict.kind in _ALWAYS:
             scope = RememberScope.SESSION  # nobody else hears this answer who could remember it
-        if scope is None or verdict.kind not in (*_ALLOWING, *_REJECTING):
+        if scope is None or verdict.kind not in (*ALLOWING, *REJECTING):
             return
         try:
             await asyncio.to_thread(self._memory.remember, subject, allows=verdict.allows, scope=scope)

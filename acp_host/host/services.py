@@ -30,7 +30,6 @@ from acp_host.wire.elicitation import (
     CreateElicitationResponse,
 )
 from acp_host.wire.files import ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse
-from acp_host.wire.permission import RequestPermissionRequest, RequestPermissionResponse
 from acp_host.wire.terminals import (
     CreateTerminalRequest,
     CreateTerminalResponse,
@@ -132,7 +131,7 @@ class ServiceHandlers:
 
     def register(self, incoming: IncomingRequests) -> None:
         """Put a handler behind every method that has a service."""
-        incoming.serve("session/request_permission", self._request_permission)
+        incoming.serve("session/request_permission", self._gate.answer)
         files, terminals = self._services.files, self._services.terminals
         in_session = partial(self._in_session, incoming)
         if files is not None:
@@ -221,9 +220,6 @@ class ServiceHandlers:
         if terminal.command.shell is None and self._agreement().harn is None:
             return response
         return evolve(response, extra={"stdout": terminal.output, "stderr": "", "combined": terminal.output})
-
-    async def _request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
-        return await self._gate.answer(request)
 
     async def _create_elicitation(
         self, incoming: IncomingRequests, request: CreateElicitationRequest

@@ -7,7 +7,6 @@ there a mistake would take it from the user.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -15,7 +14,6 @@ from acp_host.errors import AuthRequired, MethodNotFound, RequestCancelled, Requ
 
 __all__ = ["says_gone"]
 
-_LONGEST_READ = 4_096
 _ID = "\u241f"
 """Stands for the session's id in what is read."""
 _NOUN = r"(?:session|thread|conversation|rollout)"
@@ -51,8 +49,7 @@ def says_gone(error: RequestFailed, session_id: str, *, was_open: bool) -> bool:
     """
     if isinstance(error, AuthRequired | MethodNotFound | RequestCancelled):
         return False
-    words = f"{error.message[:_LONGEST_READ]}\n{_text_of(error.data)}".replace(session_id, _ID)
-    words = _OTHER_SESSION.sub("it", words)
+    words = _OTHER_SESSION.sub("it", error.words.replace(session_id, _ID))
     if _ALREADY.search(words) or _LOGIN.search(words):
         return False
     if _GONE.search(words):
@@ -68,12 +65,3 @@ def _named(data: Any) -> str:
     if not isinstance(data, dict):
         return ""
     return " ".join(value for key in ("sessionId", "session_id", "uri") if isinstance(value := data.get(key), str))
-
-
-def _text_of(data: Any) -> str:
-    if isinstance(data, str):
-        return data[:_LONGEST_READ]
-    try:
-        return "" if data is None else json.dumps(data, ensure_ascii=False)[:_LONGEST_READ]
-    except (TypeError, ValueError, RecursionError):
-        return ""

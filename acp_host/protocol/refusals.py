@@ -6,7 +6,6 @@ the ways to log in, which go with the error to whoever gets it.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -23,7 +22,6 @@ _LOGIN_WANTED = re.compile(
     r"\b(?:un)?auth(?:enticat|oriz|_?required)\w*|\b(?:log(?:ged)?|sign(?:ed)?)[ -]?in\b|\bcredentials?\b",
     re.IGNORECASE,
 )
-_LONGEST_READ = 4_096
 
 
 def refusal(error: RequestFailed, agreement: Agreement) -> RequestFailed:
@@ -39,14 +37,7 @@ def refusal(error: RequestFailed, agreement: Agreement) -> RequestFailed:
 def _means_login(error: InternalError, agreement: Agreement) -> bool:
     if not agreement.auth_methods or agreement.quirk(QuirkKind.LOGIN_WANTED_IN_TEXT) is None:
         return False
-    return _LOGIN_WANTED.search(f"{error.message[:_LONGEST_READ]} {_text_of(error.data)}") is not None
-
-
-def _text_of(data: Any) -> str:
-    try:
-        return json.dumps(data)[:_LONGEST_READ]
-    except (TypeError, ValueError, RecursionError):
-        return ""
+    return _LOGIN_WANTED.search(error.words) is not None
 
 
 def _listed(data: Any) -> tuple[AuthMethod, ...]:

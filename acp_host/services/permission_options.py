@@ -37,7 +37,15 @@ from acp_host.wire.permission import (
     SelectedPermissionOutcome,
 )
 
-__all__ = ["PermissionDecision", "chosen_option", "decision_of", "outcome_for", "validate_outcome"]
+__all__ = [
+    "ALLOWING",
+    "REJECTING",
+    "PermissionDecision",
+    "chosen_option",
+    "decision_of",
+    "outcome_for",
+    "validate_outcome",
+]
 
 
 class PermissionDecision(StrEnum):
@@ -56,13 +64,16 @@ class PermissionDecision(StrEnum):
         return self in (PermissionDecision.ALLOW_ONCE, PermissionDecision.ALLOW_ALWAYS)
 
 
-_REJECTING = (PermissionOptionKind.REJECT_ONCE, PermissionOptionKind.REJECT_ALWAYS)
+ALLOWING = (PermissionOptionKind.ALLOW_ONCE, PermissionOptionKind.ALLOW_ALWAYS)
+"""The kinds of options that let the agent do what it wants."""
+REJECTING = (PermissionOptionKind.REJECT_ONCE, PermissionOptionKind.REJECT_ALWAYS)
+"""Those that do not."""
 _KINDS: Mapping[PermissionDecision, tuple[PermissionOptionKind, ...]] = {
-    PermissionDecision.ALLOW_ONCE: (PermissionOptionKind.ALLOW_ONCE, *_REJECTING),
-    PermissionDecision.ALLOW_ALWAYS: (PermissionOptionKind.ALLOW_ALWAYS, PermissionOptionKind.ALLOW_ONCE, *_REJECTING),
-    PermissionDecision.REJECT_ONCE: _REJECTING,
-    PermissionDecision.REJECT_ALWAYS: _REJECTING[::-1],
-    PermissionDecision.ASK: _REJECTING,
+    PermissionDecision.ALLOW_ONCE: (PermissionOptionKind.ALLOW_ONCE, *REJECTING),
+    PermissionDecision.ALLOW_ALWAYS: (PermissionOptionKind.ALLOW_ALWAYS, PermissionOptionKind.ALLOW_ONCE, *REJECTING),
+    PermissionDecision.REJECT_ONCE: REJECTING,
+    PermissionDecision.REJECT_ALWAYS: REJECTING[::-1],
+    PermissionDecision.ASK: REJECTING,
     PermissionDecision.CANCEL: (),
 }
 
