@@ -107,7 +107,7 @@ async def test_a_handler_whose_own_work_is_cancelled_has_failed() -> None:
         session = await host.new_session(mcp_servers=[acp_host.HostMcpServer(dialog)])
         await session.prompt("go")
         assert [note.kind for note in host.diagnostics] == ["unexpected", *["handler_failed"] * 4]
-        assert [record.decided_by for record in host.audit.records] == ["host", "user"]
+        assert [record.decided_by for record in host.audit.records] == ["host", "host"]
 
 
 async def test_what_was_meant_is_said_where_something_else_is_passed(tmp_path: Path) -> None:
