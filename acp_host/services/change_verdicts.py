@@ -30,7 +30,7 @@ from attrs import frozen
 from acp_host.services.permission_options import PermissionDecision
 from acp_host.services.permission_subject import PermissionSubject
 from acp_host.services.permissions import Explanation, PermissionPolicy
-from acp_host.services.working_copy import Change, ChangeKind
+from acp_host.services.working_copy import Difference, DifferenceKind
 from acp_host.wire.text import printable
 from acp_host.wire.tool_calls import ToolKind
 
@@ -39,7 +39,7 @@ __all__ = ["ChangeReport", "ChangeVerdict", "JudgedChange", "Permitted", "judge_
 MAX_JUDGED = 10_000
 """Most changes that are judged in one turn."""
 _WITH_ALL_BELOW = frozenset({ToolKind.DELETE, ToolKind.MOVE})
-_JUDGED_AS: dict[ChangeKind, tuple[ToolKind, ...]] = {ChangeKind.DELETED: (ToolKind.DELETE, ToolKind.MOVE)}
+_JUDGED_AS: dict[DifferenceKind, tuple[ToolKind, ...]] = {DifferenceKind.DELETED: (ToolKind.DELETE, ToolKind.MOVE)}
 """Kind of change → the kinds of tool calls of which one has to be allowed; others are edits."""
 
 
@@ -66,7 +66,7 @@ class JudgedChange:
     """
 
     path: str
-    kind: ChangeKind
+    kind: DifferenceKind
     verdict: ChangeVerdict
     rule: str | None
     reason: str
@@ -132,7 +132,7 @@ class Permitted:
 
 
 def judge_changes(
-    changes: Sequence[Change],
+    changes: Sequence[Difference],
     policy: PermissionPolicy,
     permitted: Permitted,
     *,
@@ -174,7 +174,7 @@ def judge_changes(
     return ChangeReport(changes=tuple(judged), problem=problem)
 
 
-def _judged(change: Change, told: Explanation, permitted: Permitted) -> JudgedChange:
+def _judged(change: Difference, told: Explanation, permitted: Permitted) -> JudgedChange:
     rule = None if told.rule is None else told.rule.name
     verdict, reason = ChangeVerdict.ALLOWED, told.reason
     if not told.decision.allows:
@@ -182,7 +182,7 @@ def _judged(change: Change, told: Explanation, permitted: Permitted) -> JudgedCh
     return JudgedChange(path=change.path, kind=change.kind, verdict=verdict, rule=rule, reason=reason)
 
 
-def _verdict(change: Change, told: Explanation, permitted: Permitted) -> tuple[ChangeVerdict, str]:
+def _verdict(change: Difference, told: Explanation, permitted: Permitted) -> tuple[ChangeVerdict, str]:
     known = permitted.verdict_without_policy(change.path)
     asks = told.decision is PermissionDecision.ASK
     if known is not None:

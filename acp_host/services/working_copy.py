@@ -36,7 +36,7 @@ from attrs import field, frozen
 
 from acp_host.wire.text import printable
 
-__all__ = ["Change", "ChangeKind", "Fingerprint", "FingerprintLimits", "compare", "take_fingerprint"]
+__all__ = ["Difference", "DifferenceKind", "Fingerprint", "FingerprintLimits", "compare", "take_fingerprint"]
 
 _OPEN = (
     os.O_RDONLY
@@ -56,7 +56,7 @@ _GIT_PRUNED = frozenset({"objects", "logs", "refs", "lfs"})
 _GIT_RUNS = frozenset({"config", "config.worktree", "attributes", "commondir", "gitdir", "git-rebase-todo"})
 
 
-class ChangeKind(StrEnum):
+class DifferenceKind(StrEnum):
     """What happened to a file."""
 
     CREATED = "created"
@@ -67,7 +67,7 @@ class ChangeKind(StrEnum):
 
 
 @frozen
-class Change:
+class Difference:
     """A file that has changed.
 
     Attributes:
@@ -76,7 +76,7 @@ class Change:
     """
 
     path: str
-    kind: ChangeKind
+    kind: DifferenceKind
 
 
 @frozen(kw_only=True)
@@ -149,7 +149,7 @@ def take_fingerprint(
     return Fingerprint(look.files, look.problem, began)
 
 
-def compare(before: Fingerprint, after: Fingerprint) -> list[Change]:
+def compare(before: Fingerprint, after: Fingerprint) -> list[Difference]:
     """Return what is different, by path; only files that both have, unless both are complete."""
     changes = []
     complete = before.problem is None and after.problem is None
@@ -158,19 +158,19 @@ def compare(before: Fingerprint, after: Fingerprint) -> list[Change]:
         if old is not None and new is not None:
             kind = _difference(old, new)
         elif complete:
-            kind = ChangeKind.CREATED if old is None else ChangeKind.DELETED
+            kind = DifferenceKind.CREATED if old is None else DifferenceKind.DELETED
         else:
             kind = None
         if kind is not None:
-            changes.append(Change(path, kind))
+            changes.append(Difference(path, kind))
     return changes
 
 
-def _difference(old: FileState, new: FileState) -> ChangeKind | None:
+def _difference(old: FileState, new: FileState) -> DifferenceKind | None:
     if old == new:
         return None
     if stat.S_IFMT(old.mode) != stat.S_IFMT(new.mode):
-        return ChangeKind.MODIFIED
+        return DifferenceKind.MODIFIED
     if old.digest is not None and new.digest is not None:
         same = old.digest == new.digest
     elif old.mode != new.mode:
@@ -178,8 +178,8 @@ def _difference(old: FileState, new: FileState) -> ChangeKind | None:
     else:
         same = old.status == new.status
     if not same:
-        return ChangeKind.MODIFIED
-    return ChangeKind.MODE if old.mode != new.mode else None
+        return DifferenceKind.MODIFIED
+    return DifferenceKind.MODE if old.mode != new.mode else None
 
 
 def _outermost(roots: Iterable[str]) -> Iterator[str]:

@@ -12,7 +12,7 @@ import pytest
 from acp_host.services.change_verdicts import MAX_JUDGED, ChangeReport, Permitted, judge_changes
 from acp_host.services.permission_subject import PermissionSubject
 from acp_host.services.permissions import PermissionPolicy, PermissionRule
-from acp_host.services.working_copy import Change, ChangeKind
+from acp_host.services.working_copy import Difference, DifferenceKind
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -37,10 +37,15 @@ def subject(cwd: Path, *paths: str, kind: str | None = "edit", **fields: Any) ->
 
 
 def judged(
-    cwd: Path, path: str, kind: ChangeKind = ChangeKind.MODIFIED, *, default: str = "reject_once", **permitted: Any
+    cwd: Path,
+    path: str,
+    kind: DifferenceKind = DifferenceKind.MODIFIED,
+    *,
+    default: str = "reject_once",
+    **permitted: Any,
 ) -> tuple[str, str | None]:
     """The verdict on one change, and the rule that decided."""
-    report = report_on(cwd, [Change(str(cwd / path), kind)], POLICIES[default], **permitted)
+    report = report_on(cwd, [Difference(str(cwd / path), kind)], POLICIES[default], **permitted)
     [change] = report.changes
     assert change.reason
     assert str(change) == f"{cwd / path} ({kind}): {change.reason}"
@@ -48,7 +53,7 @@ def judged(
 
 
 def report_on(
-    cwd: Path, changes: list[Change], policy: PermissionPolicy, permitted: Permitted | None = None, **more: Any
+    cwd: Path, changes: list[Difference], policy: PermissionPolicy, permitted: Permitted | None = None, **more: Any
 ) -> ChangeReport:
     about: dict[str, Any] = {"agent": "agent", "session_id": "session-1", "cwd": str(cwd), "now": NOW, **more}
     return judge_changes(changes, policy, permitted or Permitted(), **about)
@@ -60,15 +65,15 @@ def cwd(tmp_path: Path) -> Path:
 
 
 def test_what_the_policy_allows_is_allowed(cwd: Path) -> None:
-    for kind in ChangeKind:
+    for kind in DifferenceKind:
         assert judged(cwd, "src/code", kind) == ("allowed", "source")
     assert judged(cwd, "other", default="allow_once") == ("allowed", None)
 
 
 def test_a_deletion_needs_what_allows_to_delete_or_to_move(cwd: Path) -> None:
-    assert judged(cwd, "sorted/file", ChangeKind.DELETED) == ("allowed", "sorting")
+    assert judged(cwd, "sorted/file", DifferenceKind.DELETED) == ("allowed", "sorting")
     rules = (PermissionRule(decision="allow_once", kinds=("edit",), paths=("src/",)),)
-    report = report_on(cwd, [Change(f"{cwd}/src/code", ChangeKind.DELETED)], PermissionPolicy(rules=rules))
+    report = report_on(cwd, [Difference(f"{cwd}/src/code", DifferenceKind.DELETED)], PermissionPolicy(rules=rules))
     assert len(report.violations) == 1
 
 
@@ -95,7 +100,7 @@ def test_what_was_permitted_by_its_path_is_approved(cwd: Path, path: str) -> Non
 def test_to_delete_or_to_move_a_directory_is_about_all_below(cwd: Path, kind: str) -> None:
     permitted = Permitted()
     permitted.add(subject(cwd, "docs", ".", kind=kind))
-    assert judged(cwd, "docs/deep/page", ChangeKind.DELETED, permitted=permitted)[0] == "approved"
+    assert judged(cwd, "docs/deep/page", DifferenceKind.DELETED, permitted=permitted)[0] == "approved"
     assert judged(cwd, "documents", permitted=permitted)[0] == "forbidden"
 
 
@@ -166,21 +171,24 @@ def test_what_the_application_announces_is_its_own(cwd: Path) -> None:
 def test_rules_are_about_real_paths_whatever_the_session_is_called(cwd: Path) -> None:
     (cwd / "work/src").mkdir(parents=True)
     (cwd / "alias").symlink_to("work")
-    changes = [Change(f"{cwd}/work/src/code", ChangeKind.CREATED), Change(f"{cwd}/work/.env", ChangeKind.CREATED)]
+    changes = [
+        Difference(f"{cwd}/work/src/code", DifferenceKind.CREATED),
+        Difference(f"{cwd}/work/.env", DifferenceKind.CREATED),
+    ]
     report = report_on(cwd / "alias", changes, POLICIES["ask"])
     assert [str(change.verdict) for change in report.changes] == ["allowed", "forbidden"]
 
 
 def test_rules_expire(cwd: Path) -> None:
     rule = PermissionRule(decision="allow_once", paths=("src/",), expires=NOW + timedelta(hours=1))
-    changes = [Change(f"{cwd}/src/code", ChangeKind.CREATED)]
+    changes = [Difference(f"{cwd}/src/code", DifferenceKind.CREATED)]
     assert report_on(cwd, changes, PermissionPolicy(rules=(rule,))).violations == ()
     late = report_on(cwd, changes, PermissionPolicy(rules=(rule,)), now=NOW + timedelta(hours=2))
     assert len(late.violations) == 1
 
 
 def test_more_than_can_be_judged_is_said(cwd: Path) -> None:
-    changes = [Change(f"{cwd}/src/{number}", ChangeKind.CREATED) for number in range(MAX_JUDGED + 5)]
+    changes = [Difference(f"{cwd}/src/{number}", DifferenceKind.CREATED) for number in range(MAX_JUDGED + 5)]
     report = report_on(cwd, changes, PermissionPolicy.allow_once(), problem="something else")
     assert len(report.changes) == MAX_JUDGED
     assert report.problem == f"only {MAX_JUDGED} of {MAX_JUDGED + 5} changed files were judged"

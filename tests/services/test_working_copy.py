@@ -16,7 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_host.services import working_copy
-from acp_host.services.working_copy import Change, ChangeKind, Fingerprint, FingerprintLimits, compare, take_fingerprint
+from acp_host.services.working_copy import (
+    Difference,
+    DifferenceKind,
+    Fingerprint,
+    FingerprintLimits,
+    compare,
+    take_fingerprint,
+)
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="links, FIFOs and modes of POSIX")
 
@@ -277,7 +284,9 @@ def test_what_is_too_much_is_said_and_only_the_known_is_compared(tree: Path) -> 
     assert before.problem == "there are more than 10 files and directories"
     (tree / "file").write_text("changed")
     (tree / "another").write_text("new")
-    assert compare(before, look(tree, limits=few)) == [Change(os.path.realpath(tree / "file"), ChangeKind.MODIFIED)]
+    assert compare(before, look(tree, limits=few)) == [
+        Difference(os.path.realpath(tree / "file"), DifferenceKind.MODIFIED)
+    ]
 
 
 def test_a_directory_of_too_many_is_not_read_to_its_end(tree: Path) -> None:
