@@ -28,12 +28,13 @@ def excerpt(raw: bytes | str) -> str:
     return raw if len(raw) <= MAX_DATA else raw[: MAX_DATA - 1] + "…"
 
 
-def _bounded(text: str | None) -> str | None:
-    return text if text is None else excerpt(text)
-
-
 def _shown(text: str) -> str:
     return redact_text(excerpt(text))
+
+
+def _named(text: str | None) -> str | None:
+    """Return a name as it is shown: an agent can put a secret into that of a method, of a member or of a session."""
+    return None if text is None else _shown(text)
 
 
 class DiagnosticKind(StrEnum):
@@ -83,9 +84,9 @@ class Diagnostic:
 
     kind: DiagnosticKind
     message: str = field(converter=_shown)
-    path: str | None = field(default=None, converter=_bounded)
-    method: str | None = field(default=None, converter=_bounded)
-    session_id: str | None = field(default=None, converter=_bounded)
+    path: str | None = field(default=None, converter=_named)
+    method: str | None = field(default=None, converter=_named)
+    session_id: str | None = field(default=None, converter=_named)
     data: Any = field(default=None, converter=redact)
     count: int = 1
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import acp_host
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import RequestFailed, StartFailed
+from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.redaction import HIDDEN, Redactor, redact, redact_text
 from acp_host.transports import StdioTransport
 from acp_host.wire.mcp import HttpHeader
@@ -104,10 +105,23 @@ def test_a_redactor_hides_what_it_was_told() -> None:
 def test_diagnostics_and_errors_show_no_secret() -> None:
     note = Diagnostic(DiagnosticKind.NOISE, f"password={SECRET}", data={"token": SECRET})
     assert SECRET not in repr(note)
+    name = f"sk-{SECRET}"
+    named = Diagnostic(DiagnosticKind.UNKNOWN_METHOD, "no", path=f"$.{name}", method=f"x/{name}", session_id=name)
+    assert SECRET not in repr(named)
+    assert named.method == f"x/{HIDDEN}"
     error = RequestFailed.from_code(-32603, f"bad api_key={SECRET}", {"headers": {"X": SECRET}}, "session/new")
     assert SECRET not in str(error) + repr(error)
     assert error.data == {"headers": {"X": SECRET}}, "for the program, it is as sent"
     assert SECRET not in str(StartFailed("no", stderr_tail=f"OPENAI_API_KEY={SECRET}"))
+
+
+def test_what_a_log_of_diagnostics_was_told_is_in_no_text_of_one() -> None:
+    log = DiagnosticLog()
+    log.redactor.add([SECRET])
+    log.add(Diagnostic(DiagnosticKind.UNKNOWN_METHOD, SECRET, f"$.{SECRET}", f"x/{SECRET}", SECRET, SECRET))
+    [note] = log
+    assert SECRET not in repr(note)
+    assert note.method == f"x/{HIDDEN}"
 
 
 def test_wire_types_show_no_secret() -> None:

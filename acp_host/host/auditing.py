@@ -109,7 +109,7 @@ class Auditor:
         self._trail.add(
             AuditRecord(
                 time=self._clock.now(),
-                session_id=session_id,
+                session_id=None if session_id is None else self._redact(session_id),
                 agent=self._agent_name(),
                 action=action,
                 subject=self._redact(subject),

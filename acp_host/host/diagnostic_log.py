@@ -22,6 +22,9 @@ __all__ = ["DiagnosticLog"]
 _FRAMES = 5
 """How many of the innermost calls are logged of a failure."""
 
+_TEXTS = ("message", "path", "method", "session_id", "data")
+"""Members of a diagnostic that may repeat what an agent has said."""
+
 _logger = logging.getLogger("acp_host.diagnostics")
 
 
@@ -78,8 +81,9 @@ class DiagnosticLog:
         if not isinstance(diagnostic.data, str | int | float | None):
             diagnostic = evolve(diagnostic, data=_excerpt_of(diagnostic.data))
         if self.redactor.has_secrets:
-            data = self.redactor.text(diagnostic.data) if isinstance(diagnostic.data, str) else diagnostic.data
-            diagnostic = evolve(diagnostic, message=self.redactor.text(diagnostic.message), data=data)
+            texts = {name: getattr(diagnostic, name) for name in _TEXTS}
+            shown = {name: self.redactor.text(text) for name, text in texts.items() if isinstance(text, str)}
+            diagnostic = evolve(diagnostic, **shown)
         self._kept.append(diagnostic)
         self._total += 1
         self._arrived.set()
