@@ -126,8 +126,7 @@ class ServiceHandlers:
         self._gate = gate
         self._sessions = sessions
         self._agreement = agreement
-        self._report = report
-        self._report_question = throttled(report)
+        self._report = throttled(report)
 
     def register(self, incoming: IncomingRequests) -> None:
         """Put a handler behind every method that has a service."""
@@ -227,7 +226,7 @@ class ServiceHandlers:
         def decided_here(why: str) -> None:
             incoming.attribute(request, Attribution(DecidedBy.HOST, detail=why))
 
-        return await answer_elicitation(self._services.elicitation, request, self._report_question, decided_here)
+        return await answer_elicitation(self._services.elicitation, request, self._report, decided_here)
 
     def elicitation_completed(self, notification: CompleteElicitationNotification) -> bool:
         """Take the agent's word that the user is done on a page; return whether anybody here keeps account of them."""
@@ -236,7 +235,7 @@ class ServiceHandlers:
             return False
         if not queue.complete(notification.elicitation_id):
             text = f"the page visit {notification.elicitation_id} is over, but none of this id was under way"
-            self._report_question(Diagnostic(DiagnosticKind.UNEXPECTED, text, method="elicitation/complete"))
+            self._report(Diagnostic(DiagnosticKind.UNEXPECTED, text, method="elicitation/complete"))
         return True
 
 

@@ -23,6 +23,7 @@ from acp_host.state.reminder_events import (
 )
 from acp_host.translate.content import content_of
 from acp_host.wire.content import ContentBlock
+from acp_host.wire.harn.members import harn_meta
 from acp_host.wire.updates import SessionUpdate, UnknownSessionUpdate
 
 __all__ = [
@@ -30,7 +31,6 @@ __all__ = [
     "ListedMessage",
     "PendingInjections",
     "ReminderReport",
-    "is_replayed",
     "translate_pending",
     "translate_reminder",
 ]
@@ -106,7 +106,7 @@ def translate_reminder(update: SessionUpdate, *, replayed: bool = False) -> Remi
         meta = root.get("_meta")
     else:
         kind, root, meta = "", {}, update.meta
-    harn = _object(_object(meta).get("harn"))
+    harn = harn_meta(meta)
     nested = harn.get("reminder")
     if kind not in REMINDER_UPDATES and nested is None:
         return None
@@ -119,12 +119,6 @@ def translate_reminder(update: SessionUpdate, *, replayed: bool = False) -> Remi
     if kind == _EMITTED:
         return _emitted(payload, _own_meta(meta), replayed, decoration=False)
     return _deduped(payload, replayed) if kind == _DEDUPED else _expired(payload, replayed)
-
-
-def is_replayed(update: SessionUpdate) -> bool:
-    """Whether an update says of itself that it is part of a replay."""
-    meta = update.data.get("_meta") if isinstance(update, UnknownSessionUpdate) else update.meta
-    return _object(_object(meta).get("harn")).get("replayed") is True
 
 
 def translate_pending(result: Any) -> PendingInjections:
@@ -220,11 +214,7 @@ def _expired(payload: Mapping[str, Any], replayed: bool) -> ReminderReport:
 def _own_meta(meta: Any) -> Mapping[str, Any] | None:
     """Return ``_meta`` without what was read from it."""
     kept = {name: value for name, value in _object(meta).items() if name != "harn"}
-    harn = {
-        name: value
-        for name, value in _object(_object(meta).get("harn")).items()
-        if name not in ("reminder", "replayed")
-    }
+    harn = {name: value for name, value in harn_meta(meta).items() if name not in ("reminder", "replayed")}
     return kept | ({"harn": harn} if harn else {}) or None
 
 
