@@ -54,7 +54,16 @@ from acp_host.wire.harn.external_agents import (
 __all__ = ["Budget", "Checkpoint", "Delegation", "DelegationOutcome", "DelegationStatus", "ExternalAgent", "Peer"]
 
 _MOST_KEPT = 1000
+_ERROR = "external_agent_error"
 _KINDS = frozenset({"invalid_request", "discovery", "denied", "timeout", "cancelled", "transport", "protocol"})
+_NOT_DONE = {
+    "checkpoint_required": "denied",
+    **dict.fromkeys(("denied", "rejected"), "denied"),
+    **dict.fromkeys(("error", "errored", "failed"), "protocol"),
+    **dict.fromkeys(("canceled", "cancelled", "aborted"), "cancelled"),
+    **dict.fromkeys(("timeout", "timed_out"), "timeout"),
+}
+"""Statuses by which an agent says that work is not done, whatever it hands back, and the kind of error that each is."""
 
 
 class Peer(Protocol):
@@ -208,9 +217,18 @@ class ExternalAgent:
         """
         try:
             async with asyncio.timeout(self._timeout):
-                return await self._peer.call(method, params)
+                result = await self._peer.call(method, params)
         except (AcpError, OSError, TimeoutError) as error:
             raise _failure(error, method) from error
+        if isinstance(result, Mapping) and result.get("error") == _ERROR:
+            text, kind, category = (result.get(name) for name in ("message", "kind", "category"))
+            raise ExternalAgentError(
+                f"{method}: {text if isinstance(text, str) else 'no reason given'}",
+                kind=kind if isinstance(kind, str) and kind in _KINDS else "protocol",
+                category=category if isinstance(category, str) else None,
+                data=result,
+            )
+        return result
 
 
 @frozen(eq=False)
@@ -291,6 +309,8 @@ class Delegation:
         if report is None:
             raise ExternalAgentError("it handed back nothing to look through", kind="protocol", data=told)
         exceeded = self._budget.exceeded_by(report.budget_used)
+        if report.status in _NOT_DONE and not exceeded:
+            raise ExternalAgentError(f"it says {report.status}", kind=_NOT_DONE[report.status], data=told)
         status = DelegationStatus.COMPLETED
         if exceeded or report.status == DelegationStatus.BUDGET_EXCEEDED:
             status = DelegationStatus.BUDGET_EXCEEDED

@@ -150,6 +150,50 @@ async def test_after_an_error_it_is_tried_with_the_same_key() -> None:
 
 
 @pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        ("checkpoint_required", "denied"),
+        ("failed", "protocol"),
+        ("cancelled", "cancelled"),
+        ("timed_out", "timeout"),
+    ],
+)
+async def test_what_an_agent_says_is_not_done_is_not_completed(status: str, kind: str) -> None:
+    peer = FakePeer(work={**DONE, "status": status})
+    work = work_for(peer)
+    plan = (await work.plan()).checkpoint
+    with pytest.raises(ExternalAgentError, match=status) as failure:
+        await work.dispatch(plan)
+    assert (failure.value.kind, failure.value.data) == (kind, peer.answers[DISPATCH])
+    peer.answers[DISPATCH] = {**DONE, "status": "completed"}
+    assert (await work.dispatch(plan)).status == "completed"
+    assert peer.methods == [PLAN, DISPATCH, DISPATCH]
+
+
+async def test_nor_is_it_clean_if_it_cost_too_much() -> None:
+    work = work_for(FakePeer(work={**DONE, "status": "failed"}), budget=Budget(usd=1.0))
+    done = await work.dispatch((await work.plan()).checkpoint)
+    assert (done.status, done.exceeded) == ("budget_exceeded", ("usd",))
+
+
+@pytest.mark.parametrize("method", [PLAN, DISPATCH])
+@pytest.mark.parametrize(
+    ("told", "kind", "category", "words"),
+    [
+        ({"kind": "denied", "category": "quota", "message": "not today"}, "denied", "quota", "not today"),
+        ({"kind": 5, "category": 5, "message": 5}, "protocol", "tool_error", "no reason given"),
+    ],
+)
+async def test_an_error_may_be_a_result(method: str, told: Any, kind: str, category: str, words: str) -> None:
+    peer = FakePeer()
+    peer.answers[method] = {**peer.answers[method], **told, "error": "external_agent_error"}
+    work = work_for(peer)
+    with pytest.raises(ExternalAgentError, match=words) as failure:
+        await work.dispatch((await work.plan()).checkpoint)
+    assert (failure.value.kind, failure.value.category) == (kind, category)
+
+
+@pytest.mark.parametrize(
     ("budget", "exceeded"),
     [
         (Budget(usd=1.0, tokens=100), ("usd",)),
