@@ -82,7 +82,9 @@ class DiagnosticLog:
             diagnostic = evolve(diagnostic, data=_excerpt_of(diagnostic.data))
         if self.redactor.has_secrets:
             texts = {name: getattr(diagnostic, name) for name in _TEXTS}
-            shown = {name: self.redactor.text(text) for name, text in texts.items() if isinstance(text, str)}
+            shown: dict[str, Any] = {
+                name: self.redactor.text(text) for name, text in texts.items() if isinstance(text, str)
+            }
             diagnostic = evolve(diagnostic, **shown)
         self._kept.append(diagnostic)
         self._total += 1
