@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from unicodedata import category
 from urllib.parse import quote
 
 from attrs import frozen
 
 from acp_host.errors import InvalidInput
-from acp_host.wire.text import printable
 
 __all__ = ["MAX_ADDRESS", "PageAddress", "read_address"]
 
@@ -26,6 +26,8 @@ _ADDRESS = re.compile(r"(?P<scheme>[Hh][Tt][Tt][Pp][Ss]?)://(?P<place>[^/?#]+)(?
 _HOST_AND_PORT = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^:\[\]%]+)(:(?P<port>\d{1,5}))?", re.ASCII)
 _NUMBER = re.compile(r"\d+|0[xX][0-9A-Fa-f]*", re.ASCII)
 _FORBIDDEN = re.compile(r"[\s\\]")
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
+"""Unicode categories of what nobody sees: control and format characters, halves of surrogates, separators."""
 _KEPT_IN_USER = "-._~:!$&'()*+,;=%"
 _KEPT = f"{_KEPT_IN_USER}/?#[]@"
 """Characters of an address that stand for themselves, besides letters and digits (RFC 3986)."""
@@ -56,7 +58,7 @@ def read_address(url: str) -> PageAddress:
     """
     if len(url) > MAX_ADDRESS:
         raise InvalidInput(f"the address has {len(url)} characters; at most {MAX_ADDRESS} are allowed")
-    if _FORBIDDEN.search(url) or printable(url) != url:
+    if _FORBIDDEN.search(url) or any(category(character) in _INVISIBLE for character in url):
         raise InvalidInput("the address has white space, backslashes or invisible characters in it")
     match = _ADDRESS.fullmatch(url)
     if match is None:
@@ -85,6 +87,8 @@ def _ascii_host(host: str) -> str:
     import idna
 
     try:
+        if not all(idna.uts46_remap(character, std3_rules=False) for character in host):
+            raise InvalidInput("the host of the address has characters in it that a browser leaves out")
         name = idna.encode(host, uts46=True).decode("ascii") if not host.isascii() else _checked_name(host.lower())
     except (idna.IDNAError, UnicodeError) as error:
         raise InvalidInput(f"the host of the address is no name: {error}") from None
@@ -113,7 +117,8 @@ def _display_host(host: str) -> str:
     import idna
 
     try:
-        return printable(idna.decode(host)) if "xn--" in host else host
+        name = idna.decode(host) if "xn--" in host else host
+        return name if name.isprintable() else host
     except (idna.IDNAError, UnicodeError):
         return host
 
