@@ -7,6 +7,7 @@ withdrawn, cancelled, or never reached a handler leaves one record. Who decides 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -29,13 +30,17 @@ from acp_host.wire.permission import PermissionOptionKind, RequestPermissionResp
 __all__ = ["Auditor"]
 
 
+_USER = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*:[/\\]*)[^/\\]*@")
+"""The beginning of an address, up to the host; who is named there may be a key."""
+
+
 def _permission_subject(params: Any) -> str:
     return str(params.tool_call.title or params.tool_call.tool_call_id)
 
 
 def _elicitation_subject(params: Any) -> str:
     if isinstance(params, ElicitationUrlMode):  # the address may have a secret in it
-        return str(params.url.partition("?")[0].partition("#")[0])
+        return _USER.sub(r"\1", params.url.partition("?")[0].partition("#")[0])
     return str(getattr(params, "message", "") or "")
 
 

@@ -114,6 +114,23 @@ async def test_an_answer_that_cannot_be_sent_is_recorded_as_the_error_that_is() 
     assert "is invalid" in host.audit.records[0].detail
 
 
+@pytest.mark.parametrize(
+    ("url", "subject"),
+    [
+        ("https://me:hunter2@example.org/login?code=hunter2#hunter2", "https://example.org/login"),
+        ("https://hunter2@example.org", "https://example.org"),
+        ("https://a@hunter2@example.org/@x", "https://example.org/@x"),
+        ("https:me:hunter2@example.org", "https:example.org"),
+        ("https:\\\\hunter2@example.org/", "https:\\\\example.org/"),
+    ],
+)
+async def test_of_an_address_only_the_place_is_recorded(url: str, subject: str) -> None:
+    params = {"sessionId": "session-1", "mode": "url", "message": "Log in", "url": url, "elicitationId": "e-1"}
+    host = await asked("elicitation/create", params, elicitation=ElicitationHandlers(url=fails))
+    assert [record.subject for record in host.audit.records] == [subject]
+    assert "hunter2" not in repr(host.audit.records)
+
+
 async def test_who_decided_too_late_is_not_told_of_another_request() -> None:
     """Its parameters are the same object here, as an object of later may have the address of one of before."""
     params, audit, tasks = ReadTextFileRequest(session_id="s", path="/x"), AuditTrail(), TaskOwner()
