@@ -59,6 +59,7 @@ class Session(SessionMethods):
     """
 
     def __init__(self, session_id: str, cwd: str, context: SessionContext, changes: ChangeCheck | None = None) -> None:
+        super().__init__(context)
         self.id = session_id
         self.cwd = cwd
         self.opening: Opening | None = None
@@ -69,8 +70,6 @@ class Session(SessionMethods):
         self.standing = LiveStanding(self.state)
         self._terminals = TerminalFeed(self.state.apply, context.scheduler)
         self._notice_router = context.notices
-        self._driver = context.driver
-        self._logged_in = context.authentication.logged_in
         self._report = throttled(context.report)
         self._reminder_context = ReminderContext(
             driver=context.driver, settings=context.reminders, report=self._report_reminder
@@ -129,9 +128,6 @@ class Session(SessionMethods):
         self.receive_notification = self._updates.receive_notification
         """Takes a notification of Harn that belongs to this session."""
         self._numbers = itertools.count(1)
-        self._set_numbers = itertools.count(1)
-        self._made: dict[Callable[..., Any], Any] = {}
-        self._close_session = context.close_session
         self._tell_gone = context.gone
         self._closed = ""
         self._lost = False

@@ -7,12 +7,13 @@ answer counts more.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Self, TypeVar
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidInput, MalformedResponse, MethodNotFound
-from acp_host.host.driver import Driver
+from acp_host.host.session_context import SessionContext
 from acp_host.protocol.negotiation import Agreement
 from acp_host.state.events import OptionSetFailed, OptionSetSent, OptionSetTaken, SessionInfoChanged
 from acp_host.state.option_entries import OptionSource
@@ -40,16 +41,22 @@ _T = TypeVar("_T")
 
 
 class SessionMethods:
-    """The typed requests about a session; a base of :class:`~acp_host.host.session.Session`."""
+    """The typed requests about a session; a base of :class:`~acp_host.host.session.Session`.
+
+    Args:
+        context: what the session gets from its connection.
+    """
 
     id: str
     state: SessionState
-    _driver: Driver
-    _set_numbers: Iterator[int]
-    _made: dict[Callable[..., Any], Any]
-    _logged_in: Callable[..., Awaitable[Any]]
     _report: Callable[[Diagnostic], None]
-    _close_session: Callable[..., Awaitable[CloseSessionResponse]]
+
+    def __init__(self, context: SessionContext) -> None:
+        self._driver = context.driver
+        self._logged_in = context.authentication.logged_in
+        self._close_session = context.close_session
+        self._set_numbers = itertools.count(1)
+        self._made: dict[Callable[..., Any], Any] = {}
 
     @property
     def options(self) -> OptionsView:
