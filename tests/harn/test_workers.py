@@ -52,6 +52,13 @@ def test_all_nine_events_of_the_fixtures() -> None:
     assert first.audit.approval_policy.require_approval == ("edit_*",)
 
 
+def test_a_word_that_says_less_than_the_event_is_kept_beside_it() -> None:
+    (report,) = events_of(told("levitating", event="WorkerCompleted", more=1))
+    assert (report.status, report.ended, report.extra) == ("completed", True, {"status": "levitating", "more": 1})
+    assert events_of(told("levitating", event="WorkerLevitated"))[0].extra == {}
+    assert events_of(told("Done", event="WorkerCompleted"))[0].extra == {}
+
+
 @pytest.mark.parametrize("event", EVENTS)
 def test_an_event_says_the_status_where_there_is_none(event: str) -> None:
     (report,) = events_of(told(event=event))

@@ -58,6 +58,8 @@ def worker_update(payload: Payload) -> tuple[WorkerReported, ...]:
         raise Unusable("event and status are missing")
     if status in STATUSES and ended_said is not None and ended_said != (status in ENDED):
         payload.problems.append(f"terminal is {str(ended_said).lower()}, though the worker is {status}")
+    is_known = status == status_said or _letters(status_said or "") in _STATUS_OF
+    unused = {"status": status_said} if status_said and not is_known else {}  # the event says more than this word
     metadata = payload.object("metadata") or {}
     older = {name: payload.any(member) for member, name in _OLDER_METADATA.items() if payload.has(member)}
     audit = payload.nested("audit") or Payload({"audit": metadata.get("audit")}).nested("audit")
@@ -71,7 +73,7 @@ def worker_update(payload: Payload) -> tuple[WorkerReported, ...]:
         mode=payload.text("workerMode") or _text(metadata.get("mode")),
         metadata={**older, **metadata} or NO_EXTRA,
         audit=None if audit is None else mutation_record(audit),
-        extra=payload.rest(),
+        extra={**unused, **payload.rest()} or NO_EXTRA,
     )
     return (report,)
 
