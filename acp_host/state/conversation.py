@@ -209,35 +209,36 @@ class Conversation:
     def _report_call(
         self, report: ToolCall | ToolCallUpdate, *, announced: bool, begins: bool, harn: ToolFacts | None = None
     ) -> int:
-        known = self._calls.get(report.tool_call_id)
-        if known is not None and self.writer.is_superseded(known[0]):
+        writer, known = self.writer, self._calls.get(report.tool_call_id)
+        if known is not None and writer.is_superseded(known[0]):
             known = None
         position, turn, uses = known or (-1, None, 0)
         # Some agents count anew in every turn: an id that begins again in a later turn is another call.
-        again = begins and self.writer.turn is not None and turn != self.writer.turn
+        again = begins and writer.turn is not None and turn != writer.turn
         if known is None or again:
             builder = self._begin_call(report.tool_call_id, announced=announced, use=uses + 1)
         else:
             builder = self._call_builder(position)
         builder.merge(report, announced=announced, harn=harn)
-        self.writer.touch(builder.position)
-        if self.writer.turn is None or self._is_aside:
+        writer.touch(builder.position)
+        if writer.turn is None or self._is_aside:
             self._close_call(builder)
         return builder.position
 
     def _begin_call(self, tool_call_id: str, *, announced: bool, use: int) -> ToolCallBuilder:
         self._close_message()
-        position = self.writer.store.end
+        writer = self.writer
+        position = writer.store.end
         builder = ToolCallBuilder(
             position,
             tool_call_id if use == 1 else f"{tool_call_id}#{use}",
             tool_call_id,
             provisional=not announced,
-            turn=self.writer.turn,
-            replayed=self.writer.is_history,
+            turn=writer.turn,
+            replayed=writer.is_history,
         )
-        self.writer.append(builder)
-        self._calls[tool_call_id] = (position, self.writer.turn, use)
+        writer.append(builder)
+        self._calls[tool_call_id] = (position, writer.turn, use)
         self._open_calls[position] = builder
         return builder
 
