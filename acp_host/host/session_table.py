@@ -116,7 +116,13 @@ class SessionTable:
         self._waiting.append(resume)
 
     def add(self, session: Session) -> None:
-        """Add a session and hand it the updates that came before its id was known."""
+        """Add a session and hand it the updates that came before its id was known.
+
+        A session that has this id already is over: what the agent says of it from now on is said of the new one.
+        """
+        if session.id in self._sessions:
+            self._report_id_taken(session.id)
+            self.remove(session.id)
         self._sessions[session.id] = session
         early, self._early, self._early_size = self._early, deque(), 0
         for notification in early:
@@ -172,6 +178,10 @@ class SessionTable:
         """Take the end of the connection: its ``status`` (``lost`` or ``closed``) and why."""
         for session in self:
             session.connection_ended(status, detail)
+
+    def _report_id_taken(self, session_id: str) -> None:
+        text = f"the agent gave a new session the id {session_id} of an open one, which is closed in this program"
+        self._report(Diagnostic(DiagnosticKind.UNEXPECTED, text, session_id=session_id))
 
     def _report_unknown(self, notification: _Early) -> None:
         if isinstance(notification, HarnNotification):

@@ -8,7 +8,7 @@ import pytest
 
 import acp_host
 from acp_host.testing import ReferenceAgent, ScriptedAgent
-from tests.host.scripts import connected
+from tests.host.scripts import DONE, connected, shown, words
 
 
 async def test_a_session_that_was_closed_takes_no_prompt(tmp_path: Path) -> None:
@@ -58,3 +58,31 @@ async def test_a_session_is_opened_again_although_it_is_never_closed(monkeypatch
         assert await host.load_session("s-1") is session
         [note] = host.diagnostics
         assert "could not be closed before it was opened again: no answer within 0.01 s" in note.message
+
+
+async def test_one_whose_id_the_agent_gives_away_is_closed_with_a_word() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session("s-1")
+        prompt = await agent.expect("session/prompt")
+        await agent.open_session("s-1")
+        agent.reply({"stopReason": "cancelled"}, to=prompt)
+        await agent.expect("session/prompt")
+        agent.update(words("agent", "hello"), "s-1")
+        agent.reply(DONE)
+
+    async with connected(script) as host:
+        first = await host.new_session()
+        turn = first.prompt("go")
+        second = await host.new_session()
+        assert (await turn).stop_reason == "cancelled"
+        assert host.sessions == (second,)
+        with pytest.raises(acp_host.InvalidState, match="was closed"):
+            first.prompt("too late")
+        await second.prompt("on")
+        assert [shown(session) for session in (first, second)] == [
+            [("go", False)],
+            [("on", False), ("hello", False)],
+        ]
+        [note] = host.diagnostics
+        assert (note.kind, note.session_id) == ("unexpected", "s-1")
+        assert "gave a new session the id s-1 of an open one" in note.message
