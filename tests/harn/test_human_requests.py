@@ -118,6 +118,12 @@ def test_what_is_open_at_the_end_is_so_no_more(end: Any) -> None:
     desk.assert_exact()
 
 
+@pytest.mark.parametrize("word", ["open", "sent", "unanswered"])
+def test_no_word_of_the_agent_leaves_open_what_is_over(word: str) -> None:
+    request = Desk().take(asked(), resolved(word)).harn.human_requests[ID]
+    assert (request.status, request.is_over) == ("answered", True)
+
+
 def test_what_is_said_first_of_its_end_counts() -> None:
     desk = Desk().take(asked(), resolved("timeout"), resolved("answered"), asked(payload={"prompt": "?"}))
     assert desk.harn.human_requests[ID].status == "timeout"

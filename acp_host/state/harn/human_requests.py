@@ -43,6 +43,8 @@ MAX_REQUESTS = 200
 
 _TOPIC = "human_requests"
 _OPEN, _SENT, _ANSWERED, _UNANSWERED = "open", "sent", "answered", "unanswered"
+_NOT_OVER = (_OPEN, _SENT, _UNANSWERED)
+"""Words of this host: an agent that uses them says only that the request is over."""
 KINDS: Final = ("question", "approval", "dual_control", "escalation")
 """The kinds of request that Harn is known to have."""
 
@@ -214,7 +216,8 @@ class HumanRequests:
             kind = event.kind or kind_in(event.request_id)
             known = HumanRequest(request_id=event.request_id, kind=kind)
         if known.is_open or known.status == _UNANSWERED:
-            self._requests.put(event.request_id, evolve(known, status=event.outcome))
+            outcome = _ANSWERED if event.outcome in _NOT_OVER else event.outcome
+            self._requests.put(event.request_id, evolve(known, status=outcome))
 
     def _taken(self, event: HumanAnswerTaken) -> None:
         known = self._requests.get(event.request_id)
