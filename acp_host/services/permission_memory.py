@@ -3,7 +3,8 @@
 What is remembered is narrow: one agent, one kind, exactly these paths, exactly this command in exactly this directory.
 Nothing else is ever answered by it, and :func:`what_is_remembered` says it in a sentence that can be shown before. A
 request that names neither a path nor a command, or has no known kind, or sets variables for its command, or is of a
-kind of which paths do not say what is done (code that is run, something that is fetched), cannot be remembered at all.
+kind of which paths do not say what is done (code that is run, something that is fetched, a file that is moved: from
+where to where?), cannot be remembered at all.
 
 Decisions for a session live in memory. Those for ``always`` are in a TOML file that only its owner can read or write;
 a file that others could have written is refused.
@@ -41,8 +42,9 @@ __all__ = [
 ]
 
 _MAX_DECISIONS = 1_000
-_MEANT_BY_PATHS = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
-"""The kinds of which the paths say all that matters; code that is run in a directory may be any code."""
+_MEANT_BY_PATHS = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.EDIT, ToolKind.DELETE})
+"""The kinds of which the paths say all that matters; code that is run in a directory may be any code, and of what is
+moved nothing says for sure which path is the source."""
 _MAX_FILE_SIZE = 4 * 2**20
 
 

@@ -60,6 +60,22 @@ def test_anything_else_is_not(memory: RememberedDecisions, about: PermissionSubj
     assert memory.find(evolve(about, **change)) is None
 
 
+def test_a_move_cannot_be_remembered_since_its_paths_do_not_say_which_way(memory: RememberedDecisions) -> None:
+    move = evolve(EDIT, kind="move")
+    assert what_is_remembered(move) is None
+    with pytest.raises(InvalidInput, match="do not say what is done"):
+        memory.remember(move, allows=True, scope="always")
+
+
+def test_a_move_that_an_earlier_version_has_remembered_answers_nothing(memory: RememberedDecisions) -> None:
+    memory.remember(EDIT, allows=True, scope="always")
+    assert memory.path is not None
+    memory.path.write_text(memory.path.read_text().replace('"edit"', '"move"'))
+    [kept] = memory.decisions
+    assert kept.kind == "move"
+    assert memory.find(evolve(EDIT, kind="move")) is None
+
+
 @given(subjects, subjects)
 def test_what_answers_for_another_subject_is_equal_in_all_that_counts(
     one: PermissionSubject, other: PermissionSubject
