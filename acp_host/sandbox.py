@@ -30,6 +30,7 @@ Neither ever falls back to a launch without a sandbox: where the program is miss
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -119,7 +120,12 @@ class Bubblewrap(_Sandbox):
     program: str = "bwrap"
 
     def __call__(self, launch: Launch) -> Launch:
-        """Return the launch of ``launch`` in the sandbox; looks at the disk."""
+        """Return the launch of ``launch`` in the sandbox; looks at the disk.
+
+        Raises:
+            InvalidInput: the program lies in a directory that is empty in the sandbox.
+        """
+        self._require_in_sight(launch)
         cwd = os.path.abspath(launch.cwd or os.curdir)
         # fmt: off
         argv = [
@@ -133,6 +139,19 @@ class Bubblewrap(_Sandbox):
         ]
         # fmt: on
         return evolve(launch, argv=tuple(argv))
+
+    def _require_in_sight(self, launch: Launch) -> None:
+        """Say what to do about a program that the sandbox would take away; bubblewrap only says that there is none."""
+        named = launch.argv[0]
+        if not os.path.dirname(named):
+            named = shutil.which(named, path=launch.environment().get("PATH", os.defpath)) or "/"
+        program = os.path.abspath(os.path.join(launch.cwd or os.curdir, named))
+        scratch = next((path for path in _SCRATCH if _is_below(program, path)), None)
+        if scratch and not any(_is_below(program, path) for path in (*self.writable, *self.read_only)):
+            raise InvalidInput(
+                f"{program} cannot be run in the sandbox, where {scratch} is empty; "
+                "add the directory with all that it needs to read_only"
+            )
 
     def _mounts(self) -> Iterator[str]:
         """Return the arguments for all that is not simply read only, the most general paths first."""

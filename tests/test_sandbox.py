@@ -24,7 +24,7 @@ from acp_host.errors import InvalidInput, NotSupported, StartFailed
 from acp_host.sandbox import PRIVATE, Bubblewrap, SandboxExec, sandbox_here
 from acp_host.testing import ReferenceAgent, ScriptedAgent
 from acp_host.transports import Launch, Launcher, memory_pair
-from tests.sandboxes import BOTH
+from tests.sandboxes import BOTH, keep_checkout
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no sandbox on Windows")
 
@@ -363,9 +363,25 @@ async def test_a_launcher_sees_and_replaces_what_is_launched(tmp_path: Path) -> 
         (Bubblewrap(writable=[], program="no-such-bwrap"), "no-such-bwrap is not on the PATH"),
     ],
 )
-async def test_nothing_is_started_where_a_launcher_fails(launcher: Launcher, says: str, tmp_path: Path) -> None:
+async def test_nothing_is_started_where_a_launcher_fails(
+    monkeypatch: pytest.MonkeyPatch, launcher: Launcher, says: str, tmp_path: Path
+) -> None:
+    keep_checkout(monkeypatch)
     with pytest.raises(StartFailed, match=says):
         await converse(launcher, tmp_path)
+
+
+def test_a_program_that_the_sandbox_would_take_away_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sandbox, "_SCRATCH", (str(tmp_path),))
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin/agent"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    for name, path in ((str(program), os.defpath), ("agent", str(program.parent))):
+        command = Launch.of([name], str(tmp_path), {"PATH": path}, inherit_env=False)
+        with pytest.raises(InvalidInput, match="add the directory with all that it needs to read_only"):
+            Bubblewrap(writable=[])(command)
+        assert Bubblewrap(writable=[], read_only=[tmp_path / "bin"])(command).argv[-1] == name
 
 
 async def test_a_launcher_is_for_commands() -> None:
@@ -376,13 +392,19 @@ async def test_a_launcher_is_for_commands() -> None:
 
 
 @pytest.mark.parametrize("kind", BOTH)
-async def test_a_conversation_with_an_agent_in_a_sandbox(home: Path, kind: str) -> None:
+async def test_a_conversation_with_an_agent_in_a_sandbox(
+    home: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    keep_checkout(monkeypatch)
     launcher = Bubblewrap(writable=["project"]) if kind == "bubblewrap" else None
     assert await converse(launcher, home / "project") == "Hello"
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="the program is bubblewrap, or a stand-in")
-async def test_the_words_of_a_sandbox_that_cannot_be_made_are_in_the_error(home: Path) -> None:
+async def test_the_words_of_a_sandbox_that_cannot_be_made_are_in_the_error(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_checkout(monkeypatch)
     launcher = Bubblewrap(writable=["project"])
     (home / "project").rename(home / "gone")
     with pytest.raises(StartFailed, match=r"bwrap|bubblewrap"):

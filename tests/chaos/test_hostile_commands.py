@@ -24,7 +24,7 @@ from acp_host.services import terminals
 from acp_host.testing import ScriptedAgent
 from tests.chaos.bad_agents import DONE, open_session, until
 from tests.chaos.test_hostile_agent import refused, served
-from tests.sandboxes import BOTH
+from tests.sandboxes import BOTH, keep_checkout
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs use POSIX signals")
 
@@ -151,7 +151,10 @@ HELD = {"no sandbox": ["stay", "daemon", "nameless"], "bubblewrap": ["stay", "da
 
 
 @pytest.mark.parametrize("where, how", [(where, how) for where in BOTH for how in HELD[where]])
-async def test_r146_no_process_outlives_the_agent(clingers: Clingers, tmp_path: Path, where: str, how: str) -> None:
+async def test_r146_no_process_outlives_the_agent(
+    clingers: Clingers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, how: str
+) -> None:
+    keep_checkout(monkeypatch)
     command = ScriptedAgent.command(START.format(command=clingers.command(how)))
     launcher = Bubblewrap(writable=[tmp_path]) if where == "bubblewrap" else None
     timeouts = StopTimeouts(exit=0.3, terminate=0.3, kill=5)

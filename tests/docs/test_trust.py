@@ -14,7 +14,7 @@ from acp_host.services.change_verdicts import ChangeVerdict
 from acp_host.testing import ReferenceAgent, ScriptedAgent
 from acp_host.transports import Launch, Launcher
 from tests.docs.snippets import read_page, run_page
-from tests.sandboxes import WORKS
+from tests.sandboxes import WORKS, keep_checkout
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no sandbox on Windows")
 
@@ -46,6 +46,7 @@ async def test_the_page(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
 
         return same
 
+    keep_checkout(monkeypatch)
     if not WORKS:  # the example is about connect(), too
         monkeypatch.setattr(sandbox, "sandbox_here", no_sandbox)
     commands = {"agent_command": ReferenceAgent.command(), "careless_command": ScriptedAgent.command(CARELESS)}
