@@ -3,6 +3,9 @@
 It owns the pending calls of a connection. It does not know sessions: updates go to one callback and every other event
 that is not the end of a call to another, at once and in order, within the transport's own callback; so nothing an
 application does can reorder or stall the reader.
+
+A connection that is lost may be made again: then the driver is given another transport and another core
+(:meth:`Driver.attach`), and whoever holds it goes on with it. What the earlier transport still says is not heard.
 """
 
 from __future__ import annotations
@@ -13,9 +16,10 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from acp_host.errors import AcpError, ConnectionClosed, ConnectionLost, TransportError
+from acp_host.errors import AcpError, ConnectionClosed, ConnectionLost, InvalidState, TransportError
 from acp_host.protocol.events import CallFailed, ResponseReceived
 from acp_host.protocol.host_protocol import HostEvent, HostProtocol
+from acp_host.protocol.negotiation import Agreement
 from acp_host.redaction import Redactor
 from acp_host.transports import Transport
 from acp_host.wire._model import UNSET
@@ -35,7 +39,8 @@ class Driver:
     """One transport, one protocol core, and the calls in flight.
 
     Attributes:
-        absent: methods of extensions that the agent has said it does not have.
+        absent: methods of extensions that the agent has said it does not have on this connection.
+        is_over: nothing will be sent any more, over whichever transport; set by the owner.
 
     Args:
         transport: moves the bytes; started by :meth:`start`.
@@ -43,6 +48,7 @@ class Driver:
         receive_update: takes the updates of sessions, and runs of them.
         receive: takes every other event but the ends of calls.
         redactor: takes secrets out of the texts of errors.
+        losing: called with the end of the transport before any call learns of it.
     """
 
     def __init__(
@@ -52,13 +58,17 @@ class Driver:
         receive_update: Callable[[SessionNotification | ChunkRun], None],
         receive: Callable[[HostEvent], None],
         redactor: Redactor | None = None,
+        losing: Callable[[AcpError | None], None] = lambda _: None,
     ) -> None:
         self.protocol = protocol
         self.transport = transport
         self._receive_update = receive_update
         self._receive = receive
         self._redactor = redactor or Redactor()
+        self._losing = losing
+        self.is_over = False
         self.absent: set[str] = set()
+        self._earlier: Agreement | None = None
         self._calls: dict[RequestId, Done] = {}
         self._settled = asyncio.Event()
         self._settled.set()
@@ -69,7 +79,29 @@ class Driver:
         Raises:
             StartFailed: it could not be started.
         """
-        await self.transport.start(self)
+        await self.transport.start(_Line(self, self.protocol))
+
+    def attach(self, transport: Transport, protocol: HostProtocol) -> None:
+        """Go on with another transport and core, which are to be started; every call of before has ended."""
+        self.connection_lost(ConnectionLost("the connection is made anew"))
+        with contextlib.suppress(InvalidState):
+            self._earlier = self.agreement
+        self.protocol, self.transport = protocol, transport
+        self.absent.clear()
+
+    @property
+    def agreement(self) -> Agreement:
+        """What was agreed with the agent; until it has answered a new handshake, what was agreed before.
+
+        Raises:
+            InvalidState: it has never answered one.
+        """
+        try:
+            return self.protocol.agreement
+        except InvalidState:
+            if self._earlier is None:
+                raise
+            return self._earlier
 
     # --- calls ------------------------------------------------------------------------------------------------------
 
@@ -147,6 +179,7 @@ class Driver:
         on_late: Callable[[Any], None],
     ) -> Any:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        protocol = self.protocol  # the id means nothing to the next one
         try:
             request_id = start(lambda outcome: _settle(future, outcome, on_result, on_error, on_late))
         except TransportError:
@@ -155,8 +188,8 @@ class Driver:
         try:
             return await future
         except asyncio.CancelledError:
-            if not self.protocol.ended:
-                self.protocol.cancel(request_id)
+            if not protocol.ended:
+                protocol.cancel(request_id)
                 self.flush()
             raise
 
@@ -189,6 +222,9 @@ class Driver:
 
     def connection_lost(self, error: AcpError | None) -> None:
         """Take the end of the transport; every call fails with what is known."""
+        if self.protocol.ended:
+            return
+        self._losing(error)
         self.protocol.receive_eof(error)
         self._dispatch()
         # Where this library failed to read a message, the answer to a call may have been lost with it.
@@ -216,6 +252,24 @@ class Driver:
             outcome.args = tuple([self._redactor.text(part) for part in outcome.args])
         if done is not None:
             done(outcome)
+
+
+class _Line:
+    """What one transport delivers to, as long as it is the driver's."""
+
+    def __init__(self, driver: Driver, protocol: HostProtocol) -> None:
+        self._driver = driver
+        self._protocol = protocol
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes from the transport."""
+        if self._driver.protocol is self._protocol:
+            self._driver.data_received(data)
+
+    def connection_lost(self, error: AcpError | None) -> None:
+        """Take the end of the transport."""
+        if self._driver.protocol is self._protocol:
+            self._driver.connection_lost(error)
 
 
 def _settle(

@@ -179,7 +179,7 @@ class SessionInjections:
             turn = self._prompt(content, meta=meta, follows=running)
             return InjectReceipt(mode=wanted, turn=turn, adjustments=lost)
         sent, adjustments = self._fitting(wanted)
-        blocks = content_blocks(content, self._driver.protocol.agreement, self._cwd())
+        blocks = content_blocks(content, self._driver.agreement, self._cwd())
         params: dict[str, Any] = {**self._params(meta), "mode": str(sent), "content": _plain(blocks)}
         if goal is not None:
             params["goal"] = {"objective": goal}
@@ -223,7 +223,7 @@ class SessionInjections:
             RequestFailed: as for :meth:`revoke`.
             OutcomeUnknown: likewise.
         """
-        agreement = self._driver.protocol.agreement
+        agreement = self._driver.agreement
         agreement.require_capability("session.inject.pending.replace", "another text for a message that waits")
         blocks = content_blocks(content, agreement, self._cwd())
         entry = await self._settled(injection_id)
@@ -278,7 +278,7 @@ class SessionInjections:
 
     def _fitting(self, mode: InjectMode) -> tuple[InjectMode, tuple[str, ...]]:
         """Return the mode that the agent has in place of a wanted one, and what to say about that."""
-        agreement = self._driver.protocol.agreement
+        agreement = self._driver.agreement
         offered = agreement.offer(_MODES)
         modes = offered if isinstance(offered, list | tuple) else ()
         if mode in modes:

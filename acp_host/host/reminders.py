@@ -130,7 +130,7 @@ class SessionReminders:
         self._delivery = Delivery(
             session_id,
             self.panel,
-            context.driver.protocol.agreement,
+            context.driver.agreement,
             context.settings.learned,
             host=context.settings.host,
             sidebar=context.settings.sidebar,
@@ -316,7 +316,7 @@ class SessionReminders:
         self._context = context
         settings = context.settings
         self._delivery.reconnected(
-            context.driver.protocol.agreement,
+            context.driver.agreement,
             settings.learned,
             host=settings.host,
             sidebar=settings.sidebar,
@@ -326,7 +326,7 @@ class SessionReminders:
 
     def reopened(self) -> None:
         """Learn that the agent has opened the session again: what is uncertain can be settled now."""
-        agreement = self._context.driver.protocol.agreement
+        agreement = self._context.driver.agreement
         if not agreement.supports("session.remind.pending.list"):
             self._delivery.reconnection_settled()
             self._run()

@@ -176,7 +176,7 @@ class Session(SessionMethods):
         self.standing.check_may_speak()
         if idle_timeout is not None and not (isinstance(idle_timeout, int | float) and idle_timeout > 0):
             raise InvalidInput(f"idle_timeout is a number of seconds above 0, not {idle_timeout!r}")
-        blocks = content_blocks(content, self._driver.protocol.agreement, self.cwd)
+        blocks = content_blocks(content, self._driver.agreement, self.cwd)
         if not isinstance(meta, Mapping | None):
             raise InvalidInput(f"meta is a JSON object, not {type(meta).__name__}")
         prompt = PromptToSend(blocks, dict(meta or {}), idle_timeout, None if follows is None else follows.number)

@@ -179,7 +179,7 @@ class SessionMethods:
     @property
     def agreement(self) -> Agreement:
         """What was agreed with the agent."""
-        return self._driver.protocol.agreement
+        return self._driver.agreement
 
     async def ext_request(
         self,

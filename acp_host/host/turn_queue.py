@@ -174,7 +174,7 @@ class TurnQueue:
     @property
     def agent_is_harn(self) -> bool:
         """Whether the agent is Harn."""
-        return self._driver.protocol.agreement.harn is not None
+        return self._driver.agreement.harn is not None
 
     def has_named(self, name: str) -> bool:
         """Tell whether a prompt with this name was sent here, as far as is remembered."""
