@@ -56,6 +56,8 @@ class DiagnosticKind(StrEnum):
     """A field took its default, or an invalid list item was left out, as the schema's annotations say."""
     MALFORMED = "malformed"
     """The parameters of a known method do not fit the schema."""
+    SCHEMA = "schema"
+    """A message of either side does not fit the schema; only where somebody asks to be told, by ``connect(lint=…)``."""
     UNKNOWN_METHOD = "unknown_method"
     """A request or notification with a method nobody handles."""
     UNEXPECTED = "unexpected"

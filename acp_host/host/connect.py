@@ -18,6 +18,7 @@ from acp_host.host.connection import HostConnection
 from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.incoming import RequestHandler
+from acp_host.host.lint_mode import LintMode
 from acp_host.host.login_methods import TerminalLogin
 from acp_host.host.services import ServiceSet
 from acp_host.host.turn_queue import CancelTimeouts
@@ -124,6 +125,9 @@ class connect:
         memory: how much of the sessions' transcripts is kept; ``None`` keeps all.
         quirks: the table of quirks in force; ``None``: :data:`acp_host.QUIRKS`; empty to switch them off.
         max_message_size: longest message that is read, in bytes.
+        lint: hold every message against the schema: ``"warn"`` makes a diagnostic of what does not fit, ``"strict"``
+            also ends the connection at the first message of the agent that does not; see
+            :mod:`acp_host.host.lint_transport`.
 
     Raises:
         InvalidInput: the target is none that can be connected to.
@@ -160,6 +164,7 @@ class connect:
         memory: MemoryPolicy | None = None,
         quirks: tuple[Quirk, ...] | None = None,
         max_message_size: int = MAX_MESSAGE_SIZE,
+        lint: LintMode | str = LintMode.OFF,
     ) -> None:
         _check("cwd", cwd, str, Path, None)
         _check("env", env, Mapping, None)
@@ -188,6 +193,9 @@ class connect:
         _check("max_message_size", max_message_size, int)
         if max_message_size < _SMALLEST_MAXIMUM:
             raise InvalidInput(f"max_message_size is at least {_SMALLEST_MAXIMUM} bytes, not {max_message_size}")
+        if lint not in tuple(LintMode):
+            raise InvalidInput(f"connect(lint=…) takes {', '.join(LintMode)}, not {lint!r}")
+        self._lint = LintMode(lint)
         timeouts = start_timeouts or StartTimeouts()
         self._target = target if isinstance(target, Transport) else _argv(target)
         self._launch: dict[str, Any] = {
@@ -256,11 +264,23 @@ class connect:
         target, diagnostics = self._target, DiagnosticLog()
         if not isinstance(target, Transport):
             target = StdioTransport(target, **self._launch, on_diagnostic=diagnostics.add)
+        if self._lint is not LintMode.OFF:
+            target = self._linted(target, diagnostics)
         host = HostConnection(target, self._services, self._options, diagnostics)
         for method, handler in self._handlers.items():
             host.on_request(method, handler)
         await host.open()
         return host
+
+    def _linted(self, target: Transport, diagnostics: DiagnosticLog) -> Transport:
+        from acp_host.host.lint_transport import LintTransport  # it loads what hosts need for Harn only
+
+        return LintTransport(
+            target,
+            diagnostics.add,
+            strict=self._lint is LintMode.STRICT,
+            max_message_size=self._options.max_message_size,
+        )
 
 
 def _check(name: str, value: object, *kinds: Any) -> None:

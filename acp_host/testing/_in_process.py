@@ -11,7 +11,7 @@ import io
 import traceback
 from collections.abc import Awaitable, Callable
 
-from acp_host.errors import ConnectionLost, InvalidState, TransportError
+from acp_host.errors import AcpError, ConnectionLost, InvalidState
 from acp_host.transports import Receiver, Transport, memory_pair
 
 __all__ = ["InProcessTransport"]
@@ -72,7 +72,7 @@ class InProcessTransport(Transport):
         assert self._receiver is not None
         self._receiver.data_received(data)
 
-    def connection_lost(self, error: TransportError | None) -> None:
+    def connection_lost(self, error: AcpError | None) -> None:
         """Take the end of the host's end of the pair; one that the agent brought about is told as a process's end."""
         assert self._receiver is not None
         if error is None and self._closing is None:

@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from acp_host.errors import ConnectionLost, InvalidInput, InvalidState, TransportError
+from acp_host.errors import AcpError, ConnectionLost, InvalidInput, InvalidState
 from acp_host.testing._in_process import InProcessTransport
 from acp_host.testing._load import load_function
 from acp_host.testing._stdio import run_on_stdio
@@ -297,7 +297,7 @@ class ScriptedAgent:
             self._inbox.append(message)
         self._news.set()
 
-    def connection_lost(self, error: TransportError | None) -> None:
+    def connection_lost(self, error: AcpError | None) -> None:
         """Take the end of the connection."""
         self._gone.set()
         self._news.set()

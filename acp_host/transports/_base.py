@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Protocol
 
-from acp_host.errors import TransportError
+from acp_host.errors import AcpError
 from acp_host.transports._launch import Launch
 
 __all__ = ["Receiver", "Transport"]
@@ -22,7 +22,7 @@ class Receiver(Protocol):
     def data_received(self, data: bytes) -> None:
         """Take the next bytes of the stream, never empty, split anywhere."""
 
-    def connection_lost(self, error: TransportError | None) -> None:
+    def connection_lost(self, error: AcpError | None) -> None:
         """Learn that nothing more will come. Called exactly once after a successful start.
 
         Args:
