@@ -38,7 +38,7 @@ from acp_host.protocol.refusals import refusal
 from acp_host.quirks import QUIRKS, Quirk
 from acp_host.wire._model import UNSET, Model, Unknown, evolve
 from acp_host.wire.capabilities import ClientCapabilities
-from acp_host.wire.chunk_runs import ChunkReader, ChunkRun
+from acp_host.wire.chunk_runs import CHUNKS, ChunkReader, ChunkRun
 from acp_host.wire.codec import Unreadable, read_exact
 from acp_host.wire.converters import check, decoder, structure_tolerant, unstructure
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
@@ -218,7 +218,7 @@ class HostProtocol:
 
     def _take_update(self, message: dict[str, Any], line: bytes) -> SessionNotification | None:
         notification = self._read_update(message)
-        if notification is not None:
+        if notification is not None and notification.update.__class__ in CHUNKS:
             self._chunks.learn(line, notification.session_id, notification.update, notification.extra)
         return notification
 

@@ -8,6 +8,9 @@ else changes by it. That the place is that of the chunk's text, the first two li
 and each had the text that stands there. What stands there later is decoded by itself: it is one whole string, or the
 line is not taken.
 
+The next message differs in its id besides. So a template leaves a form behind, in which the id may be another one, too:
+what was the member of that name in a line that is known to the last byte.
+
 Cost: a quarter of what it costs to decode a line and make its update.
 """
 
@@ -23,14 +26,20 @@ from acp_host.wire._model import NO_EXTRA, UNSET, Unset, model
 from acp_host.wire.content import TextContent
 from acp_host.wire.framing import Oversized
 from acp_host.wire.ids import MessageId, SessionId
-from acp_host.wire.updates import AgentMessageChunk, AgentThoughtChunk, SessionNotification, SessionUpdate
+from acp_host.wire.updates import AgentMessageChunk, AgentThoughtChunk, SessionNotification
 
 __all__ = ["ChunkReader", "ChunkRun"]
 
 _LONGEST = 4096
 """Longest line that is learned from, in bytes; of a longer one, most is text."""
+_MOST_FORMS = 4
+"""Forms that are known at a time: messages and thoughts, of two sessions."""
+CHUNKS = frozenset({AgentMessageChunk, AgentThoughtChunk})
+"""The updates that are read in runs."""
+_STRING = rb'"(?:[^"\\]++|\\.)*+"'
 # Where these quotes stand a member's name ends, and not in a string: there they would be escaped.
-_TEXT = re.compile(rb'"text"\s*+:\s*+("(?:[^"\\]++|\\.)*+")')
+_TEXT = re.compile(rb'"text"\s*+:\s*+(' + _STRING + rb")")
+_ID = re.compile(rb'"messageId"\s*+:\s*+(' + _STRING + rb")")
 
 
 @model
@@ -69,32 +78,50 @@ class ChunkReader:
 
     def __init__(self) -> None:
         self._template: _Template | None = None
+        self._forms: list[_Form] = []
+        self._beginning = b""
         self._last: tuple[bytes, bytes, bytes] | None = None
 
     def read(self, lines: Sequence[bytes | Oversized], start: int) -> ChunkRun | None:
-        """Return the run that begins with ``lines[start]``; ``None`` if that is no chunk that fits the template."""
-        return None if self._template is None else self._template.read(lines, start)
+        """Return the run that begins with ``lines[start]``; ``None`` if that is no chunk of a form that is known."""
+        line: Any = lines[start]
+        if self._template is None or line.__class__ is not bytes or not line.startswith(self._beginning):
+            return None
+        run = self._template.read(lines, start)
+        if run is not None:
+            return run
+        for form in self._forms:
+            if line.startswith(form.head) and (template := form.template(line)) is not None:
+                self._template = template
+                return template.read(lines, start)
+        return None
 
     def learn(
-        self, line: bytes, session_id: SessionId, update: SessionUpdate, extra: Mapping[str, Any] = NO_EXTRA
+        self,
+        line: bytes,
+        session_id: SessionId,
+        update: AgentMessageChunk | AgentThoughtChunk,
+        extra: Mapping[str, Any] = NO_EXTRA,
     ) -> None:
         """Take a line that had to be decoded whole; if it differs from the last one in its text, make a template.
 
         Args:
             line: as it came.
             session_id: what was in it.
-            update: likewise.
+            update: likewise, of :data:`CHUNKS`.
             extra: what else was in its parameters, in which there must be no ``text``.
         """
-        if not isinstance(update, AgentMessageChunk | AgentThoughtChunk) or len(line) > _LONGEST:
-            return
         last, self._last = self._last, None
+        if len(line) > _LONGEST:
+            return
         found = _TEXT.search(line)
         if found is None or not _is_plain(update, orjson.loads(found[1])):
             return
         head, text, tail = self._last = line[: found.start(1)], found[1], line[found.end(1) :]
         if last is not None and last[0] == head and last[1] != text and last[2] == tail:
             self._template = _Template(head, tail, session_id, update.__class__, update.message_id, extra)
+            self._forms = [_Form.of(self._template), *self._forms[: _MOST_FORMS - 1]]
+            self._beginning = _common_beginning([form.head for form in self._forms])
 
 
 def _is_plain(update: Any, text: str) -> bool:
@@ -135,3 +162,54 @@ class _Template:
                 break
             texts.append(text)
         return ChunkRun(self.session_id, self.kind, self.message_id, texts, self.extra) if texts else None
+
+
+@model
+class _Form:
+    """What the lines of a template have in common with those of other messages: everything but text and message id.
+
+    Attributes:
+        head: how every line begins.
+        line: a whole line; its groups are ``text`` and, if the message has one, ``id``.
+        like: a template of this form.
+    """
+
+    head: bytes
+    line: re.Pattern[bytes]
+    like: _Template
+
+    @classmethod
+    def of(cls, template: _Template) -> _Form:
+        ids = [*_ID.finditer(template.head), *_ID.finditer(template.tail)]
+        if len(ids) != 1 or template.extra is not NO_EXTRA or orjson.loads(ids[0][1]) != template.message_id:
+            ids = []  # whose id it is, or which of them counts, only a decoder knows
+        begins = ids[0].start(1) if ids and ids[0].string is template.head else len(template.head)
+        head, tail = (_with_any_id(part, ids) for part in (template.head, template.tail))
+        line = re.compile(head + rb"(?P<text>" + _STRING + rb")" + tail, re.DOTALL)
+        return cls(template.head[:begins], line, template)
+
+    def template(self, line: bytes) -> _Template | None:
+        """Return the template of the message that a line begins; ``None`` if the line is of another form."""
+        found = self.line.fullmatch(line)
+        if found is None:
+            return None
+        head, tail, like = line[: found.start("text")], line[found.end("text") :], self.like
+        try:
+            message_id = orjson.loads(found["id"]) if "id" in self.line.groupindex else like.message_id
+        except ValueError:
+            return None
+        return _Template(head, tail, like.session_id, like.kind, message_id, like.extra)
+
+
+def _common_beginning(texts: Sequence[bytes]) -> bytes:
+    first, last = min(texts), max(texts)  # what these two share, all between them share
+    return first[: next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))]
+
+
+def _with_any_id(part: bytes, ids: Sequence[re.Match[bytes]]) -> bytes:
+    """Return the pattern of a part of a line, in which any other id may stand where one was found."""
+    for found in ids:
+        if found.string is part:
+            start, end = found.span(1)
+            return re.escape(part[:start]) + rb"(?P<id>" + _STRING + rb")" + re.escape(part[end:])
+    return re.escape(part)

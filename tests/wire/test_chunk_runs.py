@@ -113,6 +113,66 @@ def test_a_run_goes_on_in_the_next_piece() -> None:
         assert protocol.events_in_runs() == [ChunkRun("s", AgentMessageChunk, UNSET, [text])]
 
 
+def message(message_id: Any, texts: str, write: Callable[[Any], bytes] = compact, kind: str = MESSAGE) -> bytes:
+    return b"".join(write(chunk(text, kind, messageId=message_id)) for text in texts)
+
+
+def id_last(told: Any) -> bytes:
+    update = told["params"]["update"]
+    update["messageId"] = update.pop("messageId")
+    return compact(told)
+
+
+@pytest.mark.parametrize("write", [compact, spaced, sorted_and_padded, id_last])
+def test_the_next_message_is_a_run_from_its_first_chunk_on(write: Callable[[Any], bytes]) -> None:
+    stream = message("m1", "abc", write) + message('m2 é\n"', "de", write) + message("m1", "f", write)
+    assert received(stream)[2:] == [
+        ChunkRun("s", AgentMessageChunk, "m1", ["c"]),
+        ChunkRun("s", AgentMessageChunk, 'm2 é\n"', ["d", "e"]),
+        ChunkRun("s", AgentMessageChunk, "m1", ["f"]),
+    ]
+    assert in_one_go(stream) == one_by_one(stream)
+
+
+def test_messages_and_thoughts_may_alternate_and_other_updates_come_between() -> None:
+    call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t"}
+    between = compact({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": call}})
+    learned = compact(chunk("a")) + compact(chunk("b")) + compact(chunk("a", THOUGHT)) + compact(chunk("b", THOUGHT))
+    stream = learned + b"".join(between + compact(chunk("c", kind)) for kind in (MESSAGE, THOUGHT, MESSAGE))
+    runs = [event for event in received(stream)[4:] if isinstance(event, ChunkRun)]
+    assert [run.kind for run in runs] == [AgentMessageChunk, AgentThoughtChunk, AgentMessageChunk]
+    assert in_one_go(stream) == one_by_one(stream)
+
+
+def test_more_forms_than_are_known_are_read_as_ever() -> None:
+    sessions = [f"s{number}" for number in range(7)]
+    stream = b"".join(compact(chunk(text, session=name)) for name in sessions for text in "abc") * 2
+    assert in_one_go(stream) == one_by_one(stream)
+
+
+IDS = {
+    "before and behind": rb'"messageId":"ID","content":{"type":"text","text":"TEXT"},"messageId":"ID"',
+    "twice before": rb'"messageId":"ID","messageId":"ID","content":{"type":"text","text":"TEXT"}',
+    "null first": rb'"messageId":null,"messageId":"ID","content":{"type":"text","text":"TEXT"}',
+    "of the prompt, too": (
+        rb'"messageId":"ID","content":{"type":"text","text":"TEXT"}},"promptCorrelation":{"messageId":"ID"'
+    ),
+    "of the prompt alone": rb'"content":{"type":"text","text":"TEXT"}},"promptCorrelation":{"messageId":"ID"',
+    "in another spelling": rb'"message\u0049d":"ID","content":{"type":"text","text":"TEXT"}',
+    "that is no string": rb'"messageId":5,"content":{"type":"text","text":"TEXT"}',
+}
+
+
+@pytest.mark.parametrize("members", IDS.values(), ids=IDS.keys())
+def test_the_id_that_counts_is_the_one_that_a_decoder_takes(members: bytes) -> None:
+    def line(message_id: bytes, text: bytes) -> bytes:
+        update = b'{"sessionUpdate":"agent_message_chunk",' + members.replace(b"ID", message_id).replace(b"TEXT", text)
+        return b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":' + update + b"}}}\n"
+
+    stream = b"".join(line(message_id, text) for message_id in (b"1", b"2", b"1") for text in (b"a", b"b", b"c"))
+    assert list(map(repr, in_one_go(stream))) == list(map(repr, one_by_one(stream)))
+
+
 A = compact(chunk("a"))
 ODD = {
     "half a character": A.replace(b'"a"', rb'"\ud83d"'),
@@ -170,10 +230,13 @@ def test_long_lines_and_other_content_are_not_learned_from() -> None:
 
 STREAMS = st.lists(
     st.builds(
-        lambda write, *arguments: write(chunk(*arguments)),
-        st.sampled_from([compact, spaced]),
-        st.text(max_size=3) | st.sampled_from(['"text":"', "\\", "{}", 5, None]),
-        st.sampled_from([MESSAGE, THOUGHT, "user_message_chunk", "weather"]),
+        lambda write, members, *arguments: write(chunk(*arguments, **members)),
+        st.sampled_from([compact, spaced, sorted_and_padded]),
+        st.sampled_from(
+            [{}, {"messageId": "m"}, {"messageId": "n"}, {"messageId": '"messageId":"m"'}, {"messageId": 5}]
+        ),
+        st.text(max_size=3) | st.sampled_from(['"text":"', '"messageId":"m"', "\\", "{}", 5, None]),
+        st.sampled_from([MESSAGE, MESSAGE, THOUGHT, "user_message_chunk", "weather"]),
         st.sampled_from(["s", "s", "t"]),
     ),
     max_size=30,
