@@ -180,13 +180,29 @@ class TransportError(AcpError):
     Attributes:
         exit_status: exit code of the agent's process; negative for a signal; ``None`` if it runs or is unknown.
         stderr_tail: the end of what the agent wrote to stderr, decoded, possibly empty.
+        http_status: status of the server's answer over HTTP, the upgrade to WebSocket included; ``None`` for others.
+        close_code: code with which a WebSocket was closed (RFC 6455 §7.4), 1006 for none; ``None`` for others.
+        retryable: whether the same may work later; ``False`` where somebody has to do something first, e.g. to give
+            another token.
     """
 
-    def __init__(self, message: str, *, exit_status: int | None = None, stderr_tail: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        exit_status: int | None = None,
+        stderr_tail: str = "",
+        http_status: int | None = None,
+        close_code: int | None = None,
+        retryable: bool = True,
+    ) -> None:
         whole = message if not stderr_tail else f"{message}\n--- end of the agent's stderr ---\n{stderr_tail}"
         super().__init__(redact_text(whole))
         self.exit_status = exit_status
         self.stderr_tail = stderr_tail
+        self.http_status = http_status
+        self.close_code = close_code
+        self.retryable = retryable
 
 
 class StartFailed(TransportError):

@@ -66,7 +66,7 @@ class AgentMethods(KeptSessions):
         """Start a conversation (``session/new``).
 
         Args:
-            cwd: its working directory; made absolute.
+            cwd: its working directory; made absolute. For an agent elsewhere, an absolute path of its machine.
             additional_directories: further roots; the agent must offer ``sessionCapabilities.additionalDirectories``.
             mcp_servers: MCP servers for the agent to connect to, and servers of this program
                 (:class:`~acp_host.services.mcp.HostMcpServer`), which it calls over this connection.
@@ -218,7 +218,9 @@ class AgentMethods(KeptSessions):
     ) -> SessionSetup:
         """Return what all requests that open a session share, after checking it against the agreement."""
         agreement = None if force else self.agreement
-        setup = session_setup(cwd, additional_directories, mcp_servers, system_prompt, meta, agreement, self._mcp.lend)
+        setup = session_setup(
+            cwd, additional_directories, mcp_servers, system_prompt, meta, agreement, self._mcp.lend, self._directories
+        )
         for server in mcp_servers:
             self.diagnostics.redactor.add(secrets_of(server))
         return setup

@@ -69,6 +69,7 @@ class Auditor:
         agent_name: says who the agent is.
         clock: says when.
         redact: takes secrets out of a text; an agent may put one into a command or a title.
+        peer: says where the agent is, if it is elsewhere.
     """
 
     def __init__(
@@ -77,11 +78,13 @@ class Auditor:
         agent_name: Callable[[], str],
         clock: Clock,
         redact: Callable[[str], str] = redact_text,
+        peer: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._trail = trail
         self._agent_name = agent_name
         self._clock = clock
         self._redact = redact
+        self._peer = peer
 
     def answered(self, request: OpenRequest, answer: Any) -> None:
         """Take the answer to a request: a result, or the error that it is answered with."""
@@ -122,6 +125,7 @@ class Auditor:
                 decided_by=by,
                 rule=rule,
                 detail=self._redact(detail),
+                peer=self._peer(),
             )
         )
 

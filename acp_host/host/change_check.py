@@ -37,6 +37,7 @@ class ChangeCheckSettings:
     Attributes:
         policy: says which changes are allowed.
         agent_name: says who the agent is.
+        peer: says where it is, if it is elsewhere.
         tasks: owns the work.
         audit: takes a record of each violation.
         clock: says when.
@@ -46,6 +47,7 @@ class ChangeCheckSettings:
 
     policy: PermissionPolicy
     agent_name: Callable[[], str]
+    peer: Callable[[], str | None]
     tasks: TaskOwner
     audit: AuditTrail
     clock: Clock
@@ -163,6 +165,7 @@ class ChangeCheck:
             decided_by=DecidedBy.POLICY,
             rule=change.rule,
             detail=f"{change.kind}: {change.reason}",
+            peer=self._settings.peer(),
         )
 
     def _report(self, text: str) -> None:

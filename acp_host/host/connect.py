@@ -17,6 +17,7 @@ from acp_host.host.authentication import LoginHandler, LoginRunner
 from acp_host.host.connection import HostConnection
 from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.diagnostic_log import DiagnosticLog
+from acp_host.host.directories import Directories
 from acp_host.host.incoming import RequestHandler
 from acp_host.host.lint_mode import LintMode
 from acp_host.host.login_methods import TerminalLogin
@@ -32,7 +33,15 @@ from acp_host.services.permissions import PermissionHandler, PermissionPolicy, P
 from acp_host.services.terminals import TerminalService
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_preferences import NoticePreferences
-from acp_host.transports import Launcher, StdioTransport, StopTimeouts, Transport
+from acp_host.transports import (
+    Launcher,
+    RemoteOptions,
+    StdioTransport,
+    StopTimeouts,
+    Transport,
+    remote_transport,
+)
+from acp_host.transports.remote_address import RemoteAddress, has_scheme
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.initialize import Implementation
 
@@ -49,6 +58,7 @@ _HINTS = {
     "memory": "so many turns are MemoryPolicy(keep_turns=…)",
     "authenticate": "lambda request: request.methods[0] takes the first way to log in",
     "launcher": "acp_host.sandbox.sandbox_here(writable=[…]) makes one",
+    "remote": "a token alone is RemoteOptions(bearer=…)",
 }
 """What an argument of a wrong type was probably meant to be."""
 _INSTALLERS = frozenset({"npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "docker", "podman", "nix"})
@@ -84,7 +94,11 @@ class connect:
 
     Args:
         target: the agent's command as a sequence of strings, or as one string that is split like a POSIX shell does but
-            never run by one; or a :class:`~acp_host.transports.Transport`.
+            never run by one; the URL of an agent elsewhere, ``ws://…`` or ``wss://…``; or a
+            :class:`~acp_host.transports.Transport`.
+        remote: how to reach an agent elsewhere, e.g. its token; only for a URL.
+        allow_remote_services: serve files and terminals, and check changes, for an agent elsewhere, too. Whoever
+            controls it, or its network, then reads and writes files and runs commands on this machine.
         cwd: working directory of the agent's process; ``None`` for this one's.
         env: variables added to this process's environment for the agent.
         launcher: may change how the agent's process is launched, e.g. put it into a sandbox, see
@@ -130,9 +144,9 @@ class connect:
             :mod:`acp_host.host.lint_transport`.
 
     Raises:
-        InvalidInput: the target is none that can be connected to.
-        StartFailed: the agent cannot be launched, ended early, or (``StartTimeout``) did not answer in time; with its
-            exit status and the end of its stderr.
+        InvalidInput: the target is none that can be connected to, or an argument does not go with it.
+        StartFailed: the agent cannot be launched or reached, ended early, or (``StartTimeout``) did not answer in time;
+            with its exit status and the end of its stderr.
         UnsupportedVersion: it speaks another version of the protocol.
         PeerError: its answer cannot be used.
     """
@@ -141,6 +155,8 @@ class connect:
         self,
         target: Sequence[str] | str | Transport,
         *,
+        remote: RemoteOptions | None = None,
+        allow_remote_services: bool = False,
         cwd: str | Path | None = None,
         env: Mapping[str, str] | None = None,
         launcher: Launcher | None = None,
@@ -166,6 +182,8 @@ class connect:
         max_message_size: int = MAX_MESSAGE_SIZE,
         lint: LintMode | str = LintMode.OFF,
     ) -> None:
+        _check("remote", remote, RemoteOptions, None)
+        _check("allow_remote_services", allow_remote_services, bool)
         _check("cwd", cwd, str, Path, None)
         _check("env", env, Mapping, None)
         _check("launcher", launcher, Callable, None)
@@ -197,7 +215,6 @@ class connect:
             raise InvalidInput(f"connect(lint=…) takes {', '.join(LintMode)}, not {lint!r}")
         self._lint = LintMode(lint)
         timeouts = start_timeouts or StartTimeouts()
-        self._target = target if isinstance(target, Transport) else _argv(target)
         self._launch: dict[str, Any] = {
             "cwd": cwd,
             "env": env,
@@ -206,6 +223,8 @@ class connect:
             "timeouts": stop_timeouts,
             "records": process_records,
         }
+        self._target = _target(target, self._launch, remote)
+        self._remote = remote
         self._services = ServiceSet(
             files=FileService() if files is True else files or None,
             terminals=TerminalService() if terminals is True else terminals or None,
@@ -215,7 +234,8 @@ class connect:
         )
         self._options = ConnectionOptions(
             client_info=client_info or Implementation("acp_host", __version__, title="acp_host"),
-            start_timeout=timeouts.warm if isinstance(target, Transport) else timeouts.for_command(_argv(target)),
+            directories=Directories(here=allow_remote_services or not self._is_remote()),
+            start_timeout=timeouts.for_command(self._target) if isinstance(self._target, list) else timeouts.warm,
             cancel_timeouts=cancel_timeouts or CancelTimeouts(),
             login_handler=authenticate,
             login_terminal=_in_this_terminal if auth_terminal is True else auth_terminal or None,
@@ -227,6 +247,8 @@ class connect:
             quirks=QUIRKS if quirks is None else quirks,
             max_message_size=max_message_size,
         )
+        if self._is_remote():
+            _check_remote(self._services, self._options, allow_remote_services)
         self._handlers = dict(handlers or {})
         self._host: HostConnection | None = None
         self._entered = False
@@ -260,9 +282,14 @@ class connect:
         if self._host is not None:
             await self._host.close()
 
+    def _is_remote(self) -> bool:
+        return self._target.remote if isinstance(self._target, Transport) else isinstance(self._target, str)
+
     async def _open(self) -> HostConnection:
         target, diagnostics = self._target, DiagnosticLog()
-        if not isinstance(target, Transport):
+        if isinstance(target, str):
+            target = remote_transport(target, self._remote, on_diagnostic=diagnostics.add)
+        elif not isinstance(target, Transport):
             target = StdioTransport(target, **self._launch, on_diagnostic=diagnostics.add)
         if self._lint is not LintMode.OFF:
             target = self._linted(target, diagnostics)
@@ -296,10 +323,57 @@ def _check(name: str, value: object, *kinds: Any) -> None:
         raise InvalidInput(f"connect({name}=…) takes {allowed}, not {type(value).__name__}{hint}")
 
 
+_COMMANDS_ONLY = {"timeouts": "stop_timeouts", "records": "process_records"}
+"""Arguments for a command that the transport calls otherwise → their names here."""
+
+
+def _target(
+    target: Sequence[str] | str | Transport, launch: Mapping[str, Any], remote: RemoteOptions | None
+) -> Transport | str | list[str]:
+    """Return the transport, the URL, or the command as a list.
+
+    Raises:
+        InvalidInput: it is none of them, or an argument does not go with it.
+    """
+    is_url = isinstance(target, str) and has_scheme(target)
+    if remote is not None and not is_url:
+        raise InvalidInput("connect(remote=…) is for the URL of an agent elsewhere")
+    if isinstance(target, Transport):
+        return target
+    if not is_url:
+        return _argv(target)
+    assert isinstance(target, str)
+    url = target.strip()
+    shown = RemoteAddress.of(url).shown
+    for name, value in launch.items():
+        if value is not None:
+            raise InvalidInput(f"connect({_COMMANDS_ONLY.get(name, name)}=…) is for a command, and {shown} is a URL")
+    return url
+
+
+def _check_remote(services: ServiceSet, options: ConnectionOptions, allowed: bool) -> None:
+    """Raise ``InvalidInput`` if an agent elsewhere would be served what belongs to this machine."""
+    if options.login_terminal is not None:
+        raise InvalidInput(
+            "connect(auth_terminal=…) runs the agent's own command, and an agent elsewhere has none here"
+        )
+    if allowed:
+        return
+    for name, service in (("files", services.files), ("terminals", services.terminals)):
+        if service is not None:
+            raise InvalidInput(
+                f"connect({name}=…) was not offered: over a network it lets whoever controls the agent act on this "
+                "machine; if that is what you want, add allow_remote_services=True"
+            )
+    if services.permissions.check_changes:
+        raise InvalidInput(
+            "Permissions(check_changes=…) looks at the files of this machine, and the agent works elsewhere; if its "
+            "directories are here too, add allow_remote_services=True"
+        )
+
+
 def _argv(target: Sequence[str] | str) -> list[str]:
     if isinstance(target, str):
-        if "://" in target:
-            raise InvalidInput(f"{target} is a URL; this version connects to commands and to Transport objects")
         try:
             target = shlex.split(target)
         except ValueError as error:

@@ -70,10 +70,13 @@ class HostConnection(AgentMethods):
     ) -> None:
         self.diagnostics = diagnostics
         self._options = options
+        self._directories = options.directories
         self._services = services
         self._tasks = TaskOwner()
         self.audit = services.audit
-        self._auditor = Auditor(self.audit, self._agent_name, SystemClock(), self.diagnostics.redactor.text)
+        self._auditor = Auditor(
+            self.audit, self._agent_name, SystemClock(), self.diagnostics.redactor.text, peer=self._peer
+        )
         self._incoming = IncomingRequests(self._tasks, self.diagnostics.add, self._auditor.answered)
         self._checks = self._change_checks(services.permissions)
         self._scheduler = AsyncioScheduler()
@@ -98,8 +101,6 @@ class HostConnection(AgentMethods):
         self.authentication = Authentication(
             self._login_link(), handler=options.login_handler, terminal=options.login_terminal
         )
-        if transport.launch is not None:
-            self.diagnostics.redactor.add_named(transport.launch.env)
         info = options.client_info
         self._reminders = ReminderSettings(host=info.title or info.name, sidebar=options.sidebar)
         self._attach(transport)
@@ -127,6 +128,9 @@ class HostConnection(AgentMethods):
     def _attach(self, transport: Transport) -> None:
         """Go on with a new process or connection; sessions that are opened from now on are of that one."""
         driver: Driver
+        if transport.launch is not None:
+            self.diagnostics.redactor.add_named(transport.launch.env)
+        self.diagnostics.redactor.add(transport.secrets)
 
         def receive(event: HostEvent) -> None:
             if driver is self._driver:
@@ -154,11 +158,12 @@ class HostConnection(AgentMethods):
 
     def _change_checks(self, permissions: Permissions) -> ChangeCheckSettings | None:
         limits = permissions.change_limits
-        if limits is None:
+        if limits is None or not self._directories.here:
             return None
         return ChangeCheckSettings(
             policy=permissions.policy,
             agent_name=self._agent_name,
+            peer=self._peer,
             tasks=self._tasks,
             audit=self.audit,
             clock=SystemClock(),
@@ -331,6 +336,7 @@ class HostConnection(AgentMethods):
         failures = StartFailures(transport, self.diagnostics)
         try:
             await self._driver.start()
+            self.diagnostics.redactor.add(transport.secrets)  # the server may have set cookies
             async with asyncio.timeout(seconds):
                 await self._driver.initialize()
         except TimeoutError:
@@ -393,6 +399,11 @@ class HostConnection(AgentMethods):
             return self.agreement.agent_name
         except InvalidState:  # it speaks before it has answered initialize
             return "agent"
+
+    def _peer(self) -> str | None:
+        """Return who an agent elsewhere is, for the audit trail."""
+        transport = self._driver.transport
+        return transport.peer if transport.remote else None
 
     def _end(self, error: AcpError | None) -> None:
         self._end_error = None if isinstance(error, ConnectionClosed) else error

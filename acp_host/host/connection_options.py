@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import field, frozen
 
 from acp_host.host.authentication import LoginHandler, LoginRunner
+from acp_host.host.directories import Directories
 from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.quirks import QUIRKS, Quirk
 from acp_host.state.memory import MemoryPolicy
@@ -21,6 +22,7 @@ class ConnectionOptions:
 
     Attributes:
         client_info: name and version of the host program, told to the agent.
+        directories: whether the directories of sessions are on this machine.
         start_timeout: seconds the agent may take to answer ``initialize``.
         cancel_timeouts: how long a cancelled turn may take to end.
         login_handler: chooses a way to log in when the agent refuses a call for want of one.
@@ -36,6 +38,7 @@ class ConnectionOptions:
 
     client_info: Implementation
     start_timeout: float
+    directories: Directories = field(factory=Directories)
     cancel_timeouts: CancelTimeouts = field(factory=CancelTimeouts)
     login_handler: LoginHandler | None = None
     login_terminal: LoginRunner | None = None

@@ -6,7 +6,6 @@ They check and raise as those of :mod:`acp_host.host.agent_methods` do.
 from __future__ import annotations
 
 import asyncio
-import os
 from abc import abstractmethod
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, TypeVar
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import InvalidInput, RequestFailed, ResourceNotFound
 from acp_host.host.account_methods import AccountMethods
+from acp_host.host.directories import Directories
 from acp_host.host.session_gone import says_gone
 from acp_host.host.session_methods import title_request
 from acp_host.host.session_table import SessionTable
@@ -36,7 +36,7 @@ from acp_host.wire.session import (
     UnarchiveSessionResponse,
 )
 
-__all__ = ["KeptSessions", "absolute"]
+__all__ = ["KeptSessions"]
 
 _T = TypeVar("_T")
 
@@ -48,6 +48,7 @@ class KeptSessions(AccountMethods):
     """The typed requests about kept sessions; a base of :class:`~acp_host.host.connection.HostConnection`."""
 
     _sessions: SessionTable
+    _directories: Directories
 
     async def list_sessions(
         self,
@@ -66,7 +67,7 @@ class KeptSessions(AccountMethods):
             force: send it although it was not agreed.
         """
         request = ListSessionsRequest(
-            cwd=UNSET if cwd is None else absolute(cwd),
+            cwd=UNSET if cwd is None else self._directories.absolute(cwd),
             cursor=UNSET if cursor is None else cursor,
             archived=UNSET if archived is None else archived,
         )
@@ -200,10 +201,3 @@ class KeptSessions(AccountMethods):
     @abstractmethod
     async def _forget_session(self, session_id: str) -> None:
         """Free what the host holds for a session that is over."""
-
-
-def absolute(path: str | Path) -> str:
-    """Return a path as agents want it: absolute, ``~`` expanded."""
-    if not isinstance(path, str | os.PathLike):
-        raise InvalidInput(f"a directory of a session is a path, not {type(path).__name__}")
-    return os.path.abspath(os.path.expanduser(path))

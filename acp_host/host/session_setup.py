@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from acp_host.errors import InvalidInput
-from acp_host.host.kept_sessions import absolute
+from acp_host.host.directories import Directories
 from acp_host.protocol.negotiation import Agreement
 from acp_host.services.mcp import HostMcpServer
 from acp_host.wire._model import UNSET
@@ -50,6 +49,7 @@ def session_setup(
     meta: Mapping[str, Any] | None,
     agreement: Agreement | None,
     lend: Callable[[HostMcpServer], McpServer],
+    directories: Directories,
 ) -> SessionSetup:
     """Return what an application has asked for as parts of a request.
 
@@ -61,6 +61,7 @@ def session_setup(
         meta: likewise.
         agreement: what it must be covered by; ``None`` to send what was not agreed, too.
         lend: returns how a server of this program is told to the agent.
+        directories: checks the paths.
 
     Raises:
         NotSupported: the agent does not offer what it needs.
@@ -69,10 +70,7 @@ def session_setup(
     _check_mcp_servers(mcp_servers)
     if agreement is not None:
         _check_offered(agreement, additional_directories, mcp_servers, system_prompt)
-    roots = [absolute(cwd), *(absolute(directory) for directory in additional_directories)]
-    for root in roots:
-        if not os.path.isdir(root):
-            raise InvalidInput(f"{root} is not a directory, so no session can work in it")
+    roots = [directories.existing(cwd), *(directories.existing(directory) for directory in additional_directories)]
     return SessionSetup(
         roots,
         {

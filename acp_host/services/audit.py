@@ -97,6 +97,7 @@ class AuditRecord:
         decided_by: who decided.
         rule: name of the policy's rule that decided, if one did.
         detail: more words, e.g. the reason of a refusal or the id of the chosen option.
+        peer: where the agent is, if it is elsewhere: its URL without secrets; ``None`` on this machine.
     """
 
     time: float
@@ -108,6 +109,7 @@ class AuditRecord:
     decided_by: DecidedBy
     rule: str | None = None
     detail: str = field(default="", converter=excerpt)
+    peer: str | None = None
 
 
 class AuditTrail:

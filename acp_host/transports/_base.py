@@ -35,9 +35,25 @@ class Transport(ABC):
 
     Attributes:
         description: what is at the other end, for messages to people, e.g. the command line.
+        remote: whether the agent is elsewhere, behind a network: then it is offered nothing of this machine unless the
+            application insists.
+        connection_id: what the server of a remote agent calls this connection (``Acp-Connection-Id``), e.g. for its
+            logs; ``None`` before the start, and where there is no such name.
     """
 
     description: str
+    remote: bool = False
+    connection_id: str | None = None
+
+    @property
+    def peer(self) -> str:
+        """Who is at the other end, for the audit trail; without secrets."""
+        return self.description
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that this transport sends and that nobody must be shown, e.g. a token; may grow while it runs."""
+        return ()
 
     @property
     def exit_status(self) -> int | None:

@@ -29,14 +29,14 @@ def memory_pair(*, limit: int = 64 * 1024) -> tuple[Transport, Transport]:
         limit: how many undelivered bytes ``drain()`` accepts without waiting.
     """
     left, right = _MemoryEnd("left", limit), _MemoryEnd("right", limit)
-    left.peer, right.peer = right, left
+    left.other, right.other = right, left
     return left, right
 
 
 class _MemoryEnd(Transport):
-    """One end. ``inbox`` holds what the peer wrote and this end has not delivered yet."""
+    """One end. ``inbox`` holds what the other end wrote and this end has not delivered yet."""
 
-    peer: _MemoryEnd
+    other: _MemoryEnd
 
     def __init__(self, name: str, limit: int) -> None:
         self.description = f"the {name} end of an in-process pair"
@@ -61,11 +61,11 @@ class _MemoryEnd(Transport):
     def write(self, data: bytes) -> None:
         self._check()
         if data:
-            self.peer._accept(bytes(data))
+            self.other._accept(bytes(data))
 
     async def drain(self) -> None:
         self._check()
-        await self.peer._room.wait()
+        await self.other._room.wait()
         self._check()
 
     async def close(self) -> None:
@@ -74,8 +74,8 @@ class _MemoryEnd(Transport):
         self._closed = True
         self._inbox.clear()
         self._room.set()
-        self.peer._room.set()
-        self.peer._schedule()
+        self.other._room.set()
+        self.other._schedule()
         self._report(None)
 
     def _check(self) -> None:
@@ -83,8 +83,8 @@ class _MemoryEnd(Transport):
             raise ConnectionClosed(f"{self.description} is closed")
         if self._receiver is None:
             raise InvalidState(f"{self.description} is not started")
-        if self.peer._closed:
-            raise ConnectionLost(f"{self.peer.description} is closed")
+        if self.other._closed:
+            raise ConnectionLost(f"{self.other.description} is closed")
 
     def _accept(self, data: bytes) -> None:
         self._inbox.append(data)
@@ -94,7 +94,7 @@ class _MemoryEnd(Transport):
         self._schedule()
 
     def _schedule(self) -> None:
-        if self._loop is not None and not self._scheduled and (self._inbox or self.peer._closed):
+        if self._loop is not None and not self._scheduled and (self._inbox or self.other._closed):
             self._scheduled = True
             self._loop.call_soon(self._deliver)
 
@@ -113,7 +113,7 @@ class _MemoryEnd(Transport):
                 self._room.set()
             if self._inbox:
                 self._schedule()
-            elif self.peer._closed:
+            elif self.other._closed:
                 self._report(None)
 
     def _report(self, error: TransportError | None) -> None:

@@ -7,8 +7,9 @@ and the next begins with the other half. Pieces are kept as they came; whoever p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+
+from acp_host.printable import printable
 
 __all__ = ["join_text", "printable"]
 
@@ -30,17 +31,3 @@ def join_text(parts: Iterable[str]) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return text
-
-
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def printable(text: str) -> str:
-    """Return ``text`` with everything that could steer a terminal or hide text spelled out as ``\\x1b`` or ``\\u202e``.
-
-    That is control characters other than tab and newline, line separators that only some programs know, direction
-    marks and overrides, and lone surrogate halves. Carriage returns are spelled out too, since they overwrite a line.
-    """
-    if text.isprintable():  # to Python, none of them is
-        return text
-    return _UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)

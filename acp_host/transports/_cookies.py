@@ -1,0 +1,77 @@
+"""Cookies of one connection to an agent elsewhere, and of those that follow it: :class:`CookieStore`.
+
+Servers keep a client at one of many machines by them. They go back only where RFC 6265 lets them: to the same host, the
+same path, and over TLS alone where they ask for it. Nothing is written to disk.
+"""
+
+from __future__ import annotations
+
+import email.message
+import http.client
+import http.cookiejar
+import urllib.request
+from collections.abc import Iterable, Mapping
+from typing import cast
+from urllib.parse import urlsplit
+
+__all__ = ["CookieStore"]
+
+_MOST = 50
+"""Cookies that are kept; RFC 6265 §6.1 wants as many for one host."""
+
+
+class _Response:
+    """What the jar reads of a response."""
+
+    def __init__(self, set_cookie: Iterable[str]) -> None:
+        self._headers = email.message.Message()
+        for value in set_cookie:
+            self._headers["Set-Cookie"] = value
+
+    def info(self) -> email.message.Message:
+        return self._headers
+
+
+class CookieStore:
+    """The cookies, in a jar of the standard library.
+
+    Attributes:
+        jar: the jar, for an HTTP library that takes one.
+
+    Args:
+        url: the agent's URL, to which ``given`` belong.
+        given: cookies to begin with.
+    """
+
+    def __init__(self, url: str, given: Mapping[str, str]) -> None:
+        self.jar = http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy())
+        self.take(url, [f"{name}={value}; Path=/" for name, value in given.items()])
+
+    def take(self, url: str, set_cookie: Iterable[str]) -> None:
+        """Keep the cookies of a response.
+
+        Args:
+            url: what was asked for.
+            set_cookie: the values of its ``Set-Cookie`` headers.
+        """
+        response = cast(http.client.HTTPResponse, _Response(set_cookie))
+        self.jar.extract_cookies(response, _request(url))
+        for cookie in list(self.jar)[:-_MOST]:
+            self.jar.clear(cookie.domain, cookie.path, cookie.name)
+
+    def header(self, url: str) -> str | None:
+        """Return the value of ``Cookie`` for a request; ``None`` where no cookie belongs there."""
+        request = _request(url)
+        self.jar.add_cookie_header(request)
+        return request.get_header("Cookie")
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The values, none of which is to be shown."""
+        return tuple(cookie.value for cookie in self.jar if cookie.value)
+
+
+def _request(url: str) -> urllib.request.Request:
+    parts = urlsplit(url)
+    scheme = {"ws": "http", "wss": "https"}.get(parts.scheme, parts.scheme)
+    return urllib.request.Request(parts._replace(scheme=scheme, netloc=parts.netloc.rpartition("@")[2]).geturl())

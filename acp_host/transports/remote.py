@@ -1,0 +1,34 @@
+"""Chooses the transport to an agent elsewhere by its URL: :func:`remote_transport`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from acp_host.diagnostics import Diagnostic
+from acp_host.errors import InvalidInput
+from acp_host.transports._base import Transport
+from acp_host.transports.remote_address import RemoteAddress
+from acp_host.transports.remote_options import RemoteOptions
+
+__all__ = ["remote_transport"]
+
+
+def remote_transport(
+    url: str, options: RemoteOptions | None = None, *, on_diagnostic: Callable[[Diagnostic], None] | None = None
+) -> Transport:
+    """Return a transport to the agent at a URL, not started yet.
+
+    Args:
+        url: ``ws://…`` or ``wss://…``.
+        options: how to get there.
+        on_diagnostic: called with what went otherwise than it should but is no error.
+
+    Raises:
+        InvalidInput: no agent can be reached at such a URL.
+    """
+    address, options = RemoteAddress.of(url), options or RemoteOptions()
+    if address.scheme in ("ws", "wss"):
+        from acp_host.transports.websocket import WebSocketTransport  # a plain script does not load the library
+
+        return WebSocketTransport(url, options, on_diagnostic=on_diagnostic)
+    raise InvalidInput(f"{address.shown}: this version reaches agents over ws:// and wss:// only")

@@ -1,0 +1,378 @@
+"""An agent elsewhere, spoken to over a WebSocket: :class:`WebSocketTransport`.
+
+The protocol is that of the `websockets <https://websockets.readthedocs.io>`_ library; what is here is what ACP makes of
+it (RFD "Streamable HTTP & WebSocket Transport"): one JSON-RPC message in each text frame, binary frames ignored, the
+name that the server gives to the connection, cookies that outlive it, and errors that say what to do.
+
+What arrives within one turn of the event loop is delivered at once, so that a fast stream costs no more calls than one
+over a pipe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+from urllib.parse import urljoin
+
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.client import connect as _library_connect
+from websockets.exceptions import ConnectionClosed as WebSocketClosed
+from websockets.exceptions import InvalidStatus
+from websockets.typing import Subprotocol
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
+from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, StartFailed, TransportError
+from acp_host.redaction import Redactor
+from acp_host.transports._base import Receiver, Transport
+from acp_host.transports._cookies import CookieStore
+from acp_host.transports._frames import as_lines
+from acp_host.transports._websocket_errors import MAPPED, not_opened, why_closed
+from acp_host.transports.remote_address import RemoteAddress
+from acp_host.transports.remote_options import RemoteOptions
+
+__all__ = ["WebSocketTransport"]
+
+_T = TypeVar("_T")
+_E = TypeVar("_E", bound=TransportError)
+
+_LIMIT = 64 * 1024
+"""How many unsent bytes ``drain()`` accepts without waiting."""
+_MOST_REDIRECTS = 5
+_LONGEST_ID = 200
+"""Characters of the connection's name that are kept."""
+
+# At DEBUG the library logs every header and frame, tokens included. Somebody who wants that says so to this logger.
+_logger = logging.getLogger("acp_host.websockets")
+_logger.setLevel(logging.INFO)
+
+
+class _Connect(_library_connect):
+    """The library's way in, without its redirects: it would take headers of other names than its own elsewhere."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        return exc
+
+
+class WebSocketTransport(Transport):
+    """Connects to an agent at a ``ws://`` or ``wss://`` URL and moves messages over the WebSocket.
+
+    Args:
+        url: the agent's endpoint, often with the path ``/acp``.
+        options: how to get there.
+        on_diagnostic: called with what went otherwise than it should but is no error, e.g. a binary frame.
+        cookies: those of an earlier connection to the same agent; :meth:`again` passes them on.
+
+    Raises:
+        InvalidInput: the URL is none, or does not fit the options.
+    """
+
+    remote = True
+
+    def __init__(
+        self,
+        url: str,
+        options: RemoteOptions | None = None,
+        *,
+        on_diagnostic: Callable[[Diagnostic], None] | None = None,
+        cookies: CookieStore | None = None,
+    ) -> None:
+        self._address = address = RemoteAddress.of(url)
+        self._options = options = options or RemoteOptions()
+        if address.scheme not in ("ws", "wss"):
+            raise InvalidInput(f"{address.shown} is no URL of a WebSocket; such a URL begins with ws:// or wss://")
+        if not address.secure and options.tls is not None:
+            raise InvalidInput(f"RemoteOptions(tls=…) is for wss://, and {address.shown} is not encrypted")
+        if address.has_user and "Authorization" in (name.title() for name in options.request_headers()):
+            raise InvalidInput("the URL names a user, and RemoteOptions another Authorization; give one of them")
+        self.description = address.shown
+        self._on_diagnostic = on_diagnostic
+        self._report_fault = throttled(self._tell)
+        self._cookies = cookies or CookieStore(address.url, options.cookies)
+        self._receiver: Receiver | None = None
+        self._connection: ClientConnection | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._tasks: tuple[asyncio.Task[None], ...] = ()
+        self._closer: asyncio.Task[None] | None = None
+        self._lost: TransportError | None = None
+        self._reported = False
+        self._partial = b""
+        self._outgoing: deque[bytes] = deque()
+        self._unsent = 0
+        self._longest = 0
+        self._waiting = asyncio.Event()
+        self._room = asyncio.Event()
+        self._room.set()
+        self._all_sent = asyncio.Event()
+        self._all_sent.set()
+        self._arrived: list[bytes] = []
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return (*self._options.secrets, *self._address.secrets, *self._cookies.secrets)
+
+    def again(self, env: Mapping[str, str]) -> WebSocketTransport | None:
+        """Return a transport to the same URL with the cookies so far; ``None`` with ``env``: none reaches the agent."""
+        if env:
+            return None
+        return WebSocketTransport(
+            self._address.url, self._options, on_diagnostic=self._on_diagnostic, cookies=self._cookies
+        )
+
+    # Start
+
+    async def start(self, receiver: Receiver) -> None:
+        """Open the WebSocket.
+
+        Raises:
+            StartFailed: there is no WebSocket to be had; the message says why and what to do.
+            ConnectionClosed: :meth:`close` was called meanwhile.
+            InvalidState: the transport was started or closed before.
+        """
+        if self._receiver is not None or self._closer is not None:
+            raise InvalidState(f"the transport to {self.description} was started or closed before")
+        self._receiver = receiver
+        self._warn_of_open_secrets()
+        self._opening = asyncio.create_task(self._open(), name=f"connect to {self.description}")
+        try:
+            await self._opening
+        except asyncio.CancelledError:
+            self._reported = True  # the receiver belongs to a start that never returned
+            if self._connection is not None:
+                self._connection.transport.abort()
+            task = asyncio.current_task()
+            if self._closer is not None and not (task is not None and task.cancelling()):
+                raise ConnectionClosed(f"the connection to {self.description} was closed while it was made") from None
+            raise
+
+    def _warn_of_open_secrets(self) -> None:
+        given = self._options.has_credentials or self._address.secrets
+        if given and not self._address.secure and not self._address.is_loopback:
+            self._note(
+                f"the connection to {self.description} is not encrypted: everybody on the way can read the credentials "
+                "and all that is said; use wss://"
+            )
+
+    async def _open(self) -> None:
+        url = self._address.url
+        try:
+            async with asyncio.timeout(self._options.open_timeout):
+                for _ in range(_MOST_REDIRECTS):
+                    try:
+                        connection = await self._connect(url)
+                        break
+                    except InvalidStatus as error:
+                        self._cookies.take(url, error.response.headers.get_all("Set-Cookie"))
+                        url = self._same_origin(url, error)
+                else:
+                    raise StartFailed(f"cannot connect to {self.description}: it redirects without an end")
+        except MAPPED as error:
+            raise self._without_secrets(not_opened(error, self._address, self._options)) from None
+        self._begin(connection, url)
+
+    def _connect(self, url: str) -> _Connect:
+        options, headers = self._options, self._options.request_headers()
+        cookies = self._cookies.header(url)
+        if cookies is not None:
+            headers["Cookie"] = cookies
+        tls: dict[str, Any] = {}
+        if self._address.secure:
+            if options.tls is not None:
+                tls["ssl"] = options.tls
+            if options.server_hostname is not None:
+                tls["server_hostname"] = options.server_hostname
+        return _Connect(
+            url,
+            additional_headers=headers,
+            subprotocols=[Subprotocol(name) for name in options.subprotocols] or None,
+            # Between two programs of one machine there is nothing to save.
+            compression="deflate" if options.compression and not self._address.is_loopback else None,
+            proxy=None if options.proxy is False else options.proxy,
+            open_timeout=None,
+            ping_interval=options.keepalive,
+            ping_timeout=options.keepalive_timeout,
+            close_timeout=options.close_timeout,
+            max_size=options.max_size,
+            write_limit=_LIMIT,
+            logger=_logger,
+            **tls,
+        )
+
+    def _same_origin(self, url: str, error: InvalidStatus) -> str:
+        """Return where a redirect leads, if that is another path of the same server; else raise the error."""
+        place = error.response.headers.get("Location")
+        if not 300 <= error.response.status_code < 400 or not place:
+            raise error
+        try:
+            new = RemoteAddress.of(urljoin(url, place))
+        except (InvalidInput, ValueError):
+            raise error from None
+        old = self._address
+        if (new.secure, new.host, new.port) != (old.secure, old.host, old.port) or new.has_user:
+            raise error
+        return new.url.replace("http", "ws", 1) if new.scheme.startswith("http") else new.url
+
+    def _begin(self, connection: ClientConnection, url: str) -> None:
+        """Take possession of an open WebSocket."""
+        assert connection.response is not None
+        headers = connection.response.headers
+        self._cookies.take(url, headers.get_all("Set-Cookie"))
+        names = headers.get_all("Acp-Connection-Id")
+        self.connection_id = names[0][:_LONGEST_ID] if names else None
+        self._connection = connection
+        self._tasks = (
+            asyncio.create_task(self._receive(connection), name=f"read from {self.description}"),
+            asyncio.create_task(self._send(connection), name=f"write to {self.description}"),
+        )
+
+    # Writing
+
+    def write(self, data: bytes) -> None:
+        self._check()
+        *messages, self._partial = (self._partial + data).split(b"\n")
+        for message in messages:
+            self._queue(message)
+
+    def _queue(self, message: bytes) -> None:
+        size = len(message)
+        if not size:
+            return
+        warn_size = self._options.warn_size
+        if warn_size is not None and size > warn_size:
+            self._note(f"a message of {size} bytes is sent to {self.description}; some servers and proxies close then")
+        self._longest = max(self._longest, size)
+        self._outgoing.append(message)
+        self._unsent += size
+        self._all_sent.clear()
+        self._waiting.set()
+        if self._unsent > _LIMIT:
+            self._room.clear()
+
+    async def drain(self) -> None:
+        self._check()
+        await self._room.wait()
+        self._check()
+
+    def _check(self) -> None:
+        if self._closer is not None:
+            raise ConnectionClosed(f"the connection to {self.description} is closed")
+        if self._connection is None:
+            raise InvalidState(f"the transport to {self.description} is not started")
+        if self._lost is not None:
+            raise ConnectionLost(str(self._lost), close_code=self._lost.close_code, retryable=self._lost.retryable)
+
+    async def _send(self, connection: ClientConnection) -> None:
+        """Send what is queued, in order; a WebSocket that is closed is told of by the reader."""
+        try:
+            while True:
+                while self._outgoing:
+                    message = self._outgoing[0]
+                    await connection.send(message, text=True)
+                    self._outgoing.popleft()
+                    self._unsent -= len(message)
+                    if self._unsent <= _LIMIT:
+                        self._room.set()
+                self._all_sent.set()
+                self._waiting.clear()
+                await self._waiting.wait()
+        except WebSocketClosed:
+            self._all_sent.set()
+
+    # Reading, and the end of it
+
+    async def _receive(self, connection: ClientConnection) -> None:
+        try:
+            while True:
+                self._take(await connection.recv())
+        except WebSocketClosed as error:
+            self._deliver()
+            if self._closer is None:  # else it is a clean end, and the close reports it when all is done
+                loss = why_closed(error, f"the agent at {self.description}", self._options, self._longest)
+                self._lost = self._without_secrets(loss)
+                self._room.set()
+                self._report(self._lost)
+        finally:
+            connection.transport.abort()
+
+    def _take(self, frame: str | bytes) -> None:
+        if isinstance(frame, bytes):
+            self._note(f"a binary frame of {len(frame)} bytes was ignored: messages of ACP are text frames")
+            return
+        lines = as_lines(frame.encode())
+        if lines:
+            if not self._arrived:
+                asyncio.get_running_loop().call_soon(self._deliver)
+            self._arrived.append(lines)
+
+    def _deliver(self) -> None:
+        if self._arrived:
+            data = b"".join(self._arrived)
+            self._arrived.clear()
+            if self._receiver is not None and not self._reported:
+                self._receiver.data_received(data)
+
+    def _report(self, error: TransportError | None) -> None:
+        if self._connection is not None and self._receiver is not None and not self._reported:
+            self._reported = True
+            self._call(self._receiver.connection_lost, error)
+
+    def _note(self, message: str) -> None:
+        self._report_fault(Diagnostic(DiagnosticKind.TRANSPORT, message))
+
+    def _tell(self, diagnostic: Diagnostic) -> None:
+        if self._on_diagnostic is not None:
+            self._call(self._on_diagnostic, diagnostic)
+
+    def _call(self, function: Callable[[_T], None], argument: _T) -> None:
+        """Call back into the application; what it raises goes to the loop, and never stops a close half-way."""
+        try:
+            function(argument)
+        except Exception as error:
+            asyncio.get_running_loop().call_exception_handler(
+                {"message": f"a callback of the transport to {self.description} raised", "exception": error}
+            )
+
+    def _without_secrets(self, error: _E) -> _E:
+        """Return an error with nothing in it that this host has sent to show who it is; a server may repeat it."""
+        redactor = Redactor()
+        redactor.add(self.secrets)
+        error.args = tuple(redactor.text(part) for part in error.args)
+        return error
+
+    # Stop
+
+    async def close(self) -> None:
+        """End the connection: send what is queued, say goodbye, and wait for the answer.
+
+        Takes at most ``RemoteOptions.close_timeout``. The receiver gets ``connection_lost(None)`` unless it was told of
+        a loss before.
+        """
+        if self._closer is None:
+            self._closer = asyncio.create_task(self._stop(), name=f"close {self.description}")
+            self._closer.add_done_callback(lambda _: self._report(None))
+            self._room.set()
+        await asyncio.wait([self._closer])
+        if not self._closer.cancelled():
+            self._closer.result()
+
+    async def _stop(self) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.wait([self._opening])
+        connection = self._connection
+        if connection is None:
+            return
+        try:
+            async with asyncio.timeout(self._options.close_timeout):
+                await self._all_sent.wait()
+                await connection.close()
+        except TimeoutError:
+            seconds = self._options.close_timeout
+            self._note(f"{self.description} did not say goodbye within {seconds:g} s; the connection was cut")
+        finally:
+            connection.transport.abort()
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.wait(self._tasks)

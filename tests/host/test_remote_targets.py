@@ -1,0 +1,139 @@
+"""What ``connect()`` does with an agent elsewhere: which targets, which options, and what it is not served."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import acp_host
+from acp_host.errors import InvalidInput
+from acp_host.testing import ScriptedAgent, memory_pair
+from acp_host.transports import RemoteOptions, Transport, remote_transport
+
+URL = "ws://127.0.0.1:9/acp"
+PERMISSION = {
+    "sessionId": "s-1",
+    "toolCall": {"toolCallId": "t-1", "title": "rm"},
+    "options": [{"optionId": "no", "name": "No", "kind": "reject_once"}],
+}
+
+
+@pytest.mark.parametrize(
+    "target, words",
+    [
+        ("ftp://host/acp", "begins with ws://"),
+        ("ws:///acp", "names no host"),
+        ("ws://host/acp#part", "fragment"),
+        ("ws://host/a b", "spaces"),
+        ("ws://host:70000/", "cannot be read"),
+        ("ws://user@host/", "without a password"),
+        ("ws://\u202e.example/", "host name that cannot be"),
+    ],
+)
+def test_a_url_that_no_agent_can_have_is_refused_at_once(target: str, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        acp_host.connect(target)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"cwd": "/"},
+        {"env": {"A": "b"}},
+        {"launcher": lambda launch: launch},
+        {"on_stderr": print},
+        {"stop_timeouts": acp_host.StopTimeouts()},
+        {"process_records": "records"},
+    ],
+)
+def test_options_of_a_process_do_not_go_with_a_url(option: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=next(iter(option))):
+        acp_host.connect(URL, **option)
+
+
+def test_remote_options_go_with_a_url_only() -> None:
+    with pytest.raises(InvalidInput, match="remote="):
+        acp_host.connect(["agent"], remote=RemoteOptions())
+    with pytest.raises(InvalidInput, match="bearer="):
+        acp_host.connect(URL, remote="token")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("service", ["files", "terminals"])
+def test_an_agent_elsewhere_is_served_nothing_of_this_machine_unless_that_is_said(service: str) -> None:
+    with pytest.raises(InvalidInput, match="allow_remote_services=True"):
+        acp_host.connect(URL, **{service: True})  # type: ignore[arg-type]
+    acp_host.connect(URL, **{service: True}, allow_remote_services=True)  # type: ignore[arg-type]
+
+
+def test_its_changes_are_not_looked_for_on_this_machine() -> None:
+    permissions = acp_host.Permissions(check_changes=True)
+    with pytest.raises(InvalidInput, match="check_changes"):
+        acp_host.connect(URL, permissions=permissions)
+    acp_host.connect(URL, permissions=permissions, allow_remote_services=True)
+
+
+def test_there_is_no_command_for_a_login_in_a_terminal() -> None:
+    with pytest.raises(InvalidInput, match="auth_terminal"):
+        acp_host.connect(URL, auth_terminal=True, allow_remote_services=True)
+
+
+def test_a_transport_that_says_it_is_remote_counts_as_such() -> None:
+    left, _ = memory_pair()
+    left.remote = True
+    with pytest.raises(InvalidInput, match="allow_remote_services"):
+        acp_host.connect(left, files=True)
+
+
+def test_a_session_elsewhere_works_in_a_directory_of_that_machine() -> None:
+    from acp_host.host.directories import Directories
+
+    there = Directories(here=False)
+    assert there.existing("/no/such/directory/here") == "/no/such/directory/here"
+    assert there.existing(r"C:\work") == r"C:\work"
+    for relative in (".", "~/work", "work", Path("work")):
+        with pytest.raises(InvalidInput, match="agent's machine"):
+            there.absolute(relative)
+
+
+def test_a_url_is_shown_without_what_may_be_secret() -> None:
+    transport: Transport = remote_transport("ws://user:pa55word@host.example:81/acp?token=s3cret-value")
+    assert transport.remote
+    assert transport.peer == transport.description == "ws://host.example:81/acp"
+    assert "s3cret-value" in transport.secrets
+    assert "pa55word" in transport.secrets
+
+
+def test_a_host_name_that_looks_like_another_is_shown_in_its_ascii_form() -> None:
+    assert remote_transport("wss://аpple.example/acp").peer == "wss://xn--pple-43d.example/acp"
+
+
+async def test_the_audit_trail_names_the_peer() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake()
+        await agent.open_session("s-1")
+        prompt = await agent.expect("session/prompt")
+        await agent.call("session/request_permission", PERMISSION)
+        agent.reply({"stopReason": "end_turn"}, to=prompt)
+
+    transport = ScriptedAgent(script).transport()
+    transport.remote, transport.description = True, "ws://agent.example/acp"
+    async with acp_host.connect(transport) as host:
+        session = await host.new_session("/workspace")
+        await session.prompt("hi")
+        [record] = host.audit.records
+        assert (record.peer, record.decision) == ("ws://agent.example/acp", "rejected")
+
+
+async def test_an_agent_on_this_machine_has_no_peer_in_the_audit_trail(tmp_path: Path) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake()
+        await agent.open_session("s-1")
+        prompt = await agent.expect("session/prompt")
+        await agent.call("session/request_permission", PERMISSION)
+        agent.reply({"stopReason": "end_turn"}, to=prompt)
+
+    async with acp_host.connect(ScriptedAgent(script).transport()) as host:
+        await (await host.new_session(tmp_path)).prompt("hi")
+        assert [record.peer for record in host.audit.records] == [None]
