@@ -1,8 +1,8 @@
 """The method table: what can be asked and told, in which direction, with what parameters, and what allows it.
 
-Owns the table and its look-up; whether a capability was agreed is the ``Agreement``'s to say. Types are named, not
-imported: their modules are loaded when a method's types are first asked for, so that this module costs nothing to
-import.
+Owns the table of version 1 and its look-up; whether a capability was agreed is the ``Agreement``'s to say. Types are
+named, not imported: their modules are loaded when a method's types are first asked for, so that this module costs
+nothing to import. Version 2's table is in :mod:`acp_host.wire.v2.methods`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,22 @@ from __future__ import annotations
 import enum
 import functools
 import importlib
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import attrs
 
-__all__ = ["METHODS", "Direction", "Method", "MethodKind", "agent_method", "client_method"]
+__all__ = [
+    "METHODS",
+    "TABLE",
+    "Direction",
+    "Method",
+    "MethodKind",
+    "MethodTable",
+    "Row",
+    "agent_method",
+    "client_method",
+]
 
 
 class MethodKind(enum.Enum):
@@ -73,10 +84,10 @@ class Method:
 
 _STABLE, _DRAFT = True, False
 
-# Name, types (params are …Request or …Notification, the result is …Response), capability, stable or not.
-_Row: TypeAlias = tuple[str, str, str | None, bool]
+Row: TypeAlias = tuple[str, str, str | None, bool]
+"""Name, types (params are …Request or …Notification, the result is …Response), capability, stable or not."""
 
-_TABLE: dict[tuple[MethodKind, Direction], tuple[_Row, ...]] = {
+_ROWS: dict[tuple[MethodKind, Direction], tuple[Row, ...]] = {
     (MethodKind.REQUEST, Direction.HOST_TO_AGENT): (
         ("initialize", "initialize:Initialize", None, _STABLE),
         ("authenticate", "auth:Authenticate", None, _STABLE),
@@ -130,45 +141,52 @@ _TABLE: dict[tuple[MethodKind, Direction], tuple[_Row, ...]] = {
 }
 
 
-def _method(kind: MethodKind, direction: Direction, row: _Row) -> Method:
+class MethodTable:
+    """All methods of one version of the protocol; a name can be there once for each kind and direction.
+
+    Args:
+        rows: the rows by kind and direction.
+
+    Attributes:
+        methods: them all.
+    """
+
+    def __init__(self, rows: Mapping[tuple[MethodKind, Direction], tuple[Row, ...]]) -> None:
+        self.methods = tuple([_method(*where, row) for where, part in rows.items() for row in part])
+        self._to_agent = _sent(self.methods, Direction.HOST_TO_AGENT)
+        self._to_host = _sent(self.methods, Direction.AGENT_TO_HOST)
+
+    def agent_method(self, name: str, kind: MethodKind | None = None) -> Method | None:
+        """Return the method that an agent receives under this name, or ``None`` if the protocol has none.
+
+        Args:
+            name: as on the wire.
+            kind: needed only to find the notification of a name that is also a request's (``proxy/successor``).
+        """
+        return self._to_agent.get((name, kind))
+
+    def client_method(self, name: str, kind: MethodKind | None = None) -> Method | None:
+        """Return the method that a host receives under this name; arguments as for :meth:`agent_method`."""
+        return self._to_host.get((name, kind))
+
+
+def _method(kind: MethodKind, direction: Direction, row: Row) -> Method:
     name, stem, capability, stable = row
     if kind is MethodKind.REQUEST:
         return Method(name, kind, direction, f"{stem}Request", f"{stem}Response", capability, stable)
     return Method(name, kind, direction, f"{stem}Notification", None, capability, stable)
 
 
-METHODS: tuple[Method, ...] = tuple(
-    _method(kind, direction, row) for (kind, direction), rows in _TABLE.items() for row in rows
-)
-"""All methods of the protocol; a name can be there once for each kind and direction."""
-
-
-def _sent(direction: Direction) -> dict[tuple[str, MethodKind | None], Method]:
+def _sent(methods: tuple[Method, ...], direction: Direction) -> dict[tuple[str, MethodKind | None], Method]:
     """Index the methods that go this way by name and kind, and by name alone, where a request comes first."""
-    methods = [method for method in METHODS if method.direction in (direction, Direction.BOTH)]
-    by_kind: dict[tuple[str, MethodKind | None], Method] = {(method.name, method.kind): method for method in methods}
-    return {(method.name, None): method for method in reversed(methods)} | by_kind
+    found = [method for method in methods if method.direction in (direction, Direction.BOTH)]
+    by_kind: dict[tuple[str, MethodKind | None], Method] = {(method.name, method.kind): method for method in found}
+    return {(method.name, None): method for method in reversed(found)} | by_kind
 
 
-_TO_AGENT = _sent(Direction.HOST_TO_AGENT)
-_TO_HOST = _sent(Direction.AGENT_TO_HOST)
-
-
-def agent_method(name: str, kind: MethodKind | None = None) -> Method | None:
-    """Return the method that an agent receives under this name, or ``None`` if the protocol has none.
-
-    Args:
-        name: as on the wire.
-        kind: needed only to find the notification of a name that is also a request's (``proxy/successor``).
-    """
-    return _TO_AGENT.get((name, kind))
-
-
-def client_method(name: str, kind: MethodKind | None = None) -> Method | None:
-    """Return the method that a host receives under this name, or ``None`` if the protocol has none.
-
-    Args:
-        name: as on the wire.
-        kind: needed only to find the notification of a name that is also a request's (``proxy/successor``).
-    """
-    return _TO_HOST.get((name, kind))
+TABLE = MethodTable(_ROWS)
+"""Version 1's methods, and where they are looked up."""
+METHODS: tuple[Method, ...] = TABLE.methods
+"""All methods of version 1."""
+agent_method = TABLE.agent_method
+client_method = TABLE.client_method

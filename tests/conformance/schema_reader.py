@@ -27,7 +27,9 @@ READ = {
 LEFT_ASIDE = {
     *("$schema", "description", "discriminator", "not", "unevaluatedProperties"),
     "enum",  # only the envelope's `jsonrpc`
-    "format",  # the width of integers
+    "format",  # the width of integers, and what a string looks like
+    "contentEncoding",  # likewise
+    "minItems",  # a list that is empty against the rules is read like any other
     "maximum",  # only the protocol version's
 }
 """Keywords that say nothing about a wire type."""
@@ -152,7 +154,9 @@ def references(node: Any) -> set[str]:
 
 
 def either(shapes: set[Shape]) -> Shape:
-    """Join the shapes of alternatives."""
+    """Join the shapes of alternatives; where one of them is anything, the others say nothing."""
+    if "any" in shapes:
+        return "any"
     if len(shapes) == 1:
         return next(iter(shapes))
     if all(shape[0] == "array" for shape in shapes):

@@ -73,9 +73,11 @@ class Strategies:
             case "integer":
                 return st.integers(node.get("minimum", -(2**63)), node.get("maximum", 2**70))
             case "number":
+                if "minimum" in node:
+                    return st.floats(node["minimum"], node["maximum"]) | st.integers(node["minimum"], node["maximum"])
                 return st.floats(allow_nan=False, allow_infinity=False) | st.integers(-10, 2**64 - 1)
             case "array":
-                return st.lists(self._value(node["items"]), max_size=2)
+                return st.lists(self._value(node["items"]), min_size=node.get("minItems", 0), max_size=2)
             case "object":
                 values = node.get("additionalProperties", True)
                 return st.dictionaries(TEXTS, JSON if values is True else self._value(values), max_size=2)

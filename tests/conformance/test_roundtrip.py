@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,8 +17,8 @@ from acp_host.wire._model import UNSET, Unknown
 from acp_host.wire._shape import ModelShape, StrShape, UnionShape, fields_of, shape_of
 from acp_host.wire._unions import TaggedUnion
 from acp_host.wire.converters import decoder, structure_tolerant
-from acp_host.wire.definitions import DEFINITIONS
-from tests.conformance.schema_strategies import JSON, NEW_WORDS, Strategies
+from tests.conformance.schema_strategies import JSON, NEW_WORDS
+from tests.conformance.versions import V1, V2, VERSIONS, Version
 
 PARTS = {"ElicitationFormMode", "ElicitationUrlMode", "SessionConfigBoolean", "SessionConfigSelect"}
 """Definitions that a union adds properties to; their classes have these too. They are met as members of the union."""
@@ -32,8 +32,17 @@ def has_shape(hint: Any) -> bool:
     return True
 
 
-NAMES = sorted(name for name, hint in DEFINITIONS.items() if has_shape(hint) and name not in PARTS)
-OBJECTS = [name for name in NAMES if isinstance(shape_of(DEFINITIONS[name]), ModelShape | UnionShape)]
+def names_of(version: Version) -> list[str]:
+    return sorted(name for name, hint in version.definitions.items() if has_shape(hint) and name not in PARTS)
+
+
+def objects_of(version: Version) -> list[str]:
+    hints = version.definitions
+    return [name for name in names_of(version) if isinstance(shape_of(hints[name]), ModelShape | UnionShape)]
+
+
+NAMES = [(version, name) for version in VERSIONS for name in names_of(version)]
+OBJECTS = [(version, name) for version in VERSIONS for name in objects_of(version)]
 
 few = settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 
@@ -48,25 +57,25 @@ def text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def test_no_definition_is_left_out(schemas: dict[str, Any]) -> None:
-    envelopes = {name for name, definition in schemas["unstable"]["$defs"].items() if definition.get("x-docs-ignore")}
+def test_no_definition_is_left_out(version: Version) -> None:
+    defined = version.schemas["unstable"]["$defs"]
+    envelopes = {name for name, definition in defined.items() if definition.get("x-docs-ignore")}
+    hints, objects = version.definitions, objects_of(version)
 
-    assert DEFINITIONS.keys() - set(NAMES) == envelopes | PARTS | {"ErrorCode"}
-    assert {DEFINITIONS[name] for name in PARTS} <= {cls for name in OBJECTS for cls in classes_of(DEFINITIONS[name])}
-    assert len(OBJECTS) > 150
+    assert hints.keys() - set(names_of(version)) == envelopes | PARTS | {"ErrorCode"}
+    assert {hints[name] for name in PARTS} <= {cls for name in objects for cls in classes_of(hints[name])}
+    assert len(objects) > 150
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_valid_is_read_without_repairs_and_written_back_equal(
-    name: str, strategies: Strategies, validator: Callable[[str], Any]
-) -> None:
-    hint = DEFINITIONS[name]
+@pytest.mark.parametrize(("version", "name"), NAMES, ids=str)
+def test_what_is_valid_is_read_without_repairs_and_written_back_equal(version: Version, name: str) -> None:
+    hint = version.definitions[name]
 
     @few
-    @given(strategies.named(name))
+    @given(version.strategies.named(name))
     def law(data: Any) -> None:
         before = text(data)
-        assert validator(name).is_valid(data)
+        assert version.validator(name).is_valid(data)
         typed = decoder(hint)(data)
         assert structure_tolerant(data, hint) == (typed, [])
         assert text(encode(typed, hint)) == before
@@ -76,12 +85,12 @@ def test_what_is_valid_is_read_without_repairs_and_written_back_equal(
 
 
 @pytest.mark.parametrize("name", ["Annotations", "ClientCapabilities", "ContentBlock", "StringPropertySchema"])
-def test_the_values_that_the_laws_are_held_against_leave_nothing_out(name: str, strategies: Strategies) -> None:
-    hint = DEFINITIONS[name]
+def test_the_values_that_the_laws_are_held_against_leave_nothing_out(version: Version, name: str) -> None:
+    hint = version.definitions[name]
     met: set[tuple[type, str, Any]] = set()
 
     @settings(few, max_examples=120 * len(list(classes_of(hint))))
-    @given(strategies.named(name))
+    @given(version.strategies.named(name))
     def collect(data: Any) -> None:
         typed = decoder(hint)(data)
         values = {field.name: getattr(typed, field.name) for field in fields_of(type(typed))}
@@ -139,12 +148,12 @@ def places_in(holder: Any) -> Iterator[tuple[Any, Any]]:
             yield from places_in(holder[key])
 
 
-@pytest.mark.parametrize("name", OBJECTS)
-def test_what_is_wrong_is_repaired_or_refused_and_nothing_else_happens(name: str, strategies: Strategies) -> None:
-    hint = DEFINITIONS[name]
+@pytest.mark.parametrize(("version", "name"), OBJECTS, ids=str)
+def test_what_is_wrong_is_repaired_or_refused_and_nothing_else_happens(version: Version, name: str) -> None:
+    hint = version.definitions[name]
 
     @few
-    @given(mutated(strategies.named(name)))
+    @given(mutated(version.strategies.named(name)))
     def law(data: Any) -> None:
         before = text(data)
         found = read_carefully(data, hint)
@@ -178,13 +187,15 @@ def read_carefully(data: Any, hint: Any) -> Any:
         return error
 
 
-@pytest.mark.parametrize("name", ["SessionNotification", "InitializeResponse", "CreateElicitationRequest", "McpServer"])
-def test_anything_at_all_is_read_or_refused(name: str) -> None:
+@pytest.mark.parametrize("name", ["SessionUpdate", "InitializeResponse", "CreateElicitationRequest", "McpServer"])
+def test_anything_at_all_is_read_or_refused(version: Version, name: str) -> None:
+    hint = version.definitions[name]
+
     @settings(few, max_examples=100)
     @given(JSON)
     def law(data: Any) -> None:
-        strict = read_strictly(data, DEFINITIONS[name])
-        found = read_carefully(data, DEFINITIONS[name])
+        strict = read_strictly(data, hint)
+        found = read_carefully(data, hint)
         assert isinstance(found, DecodeError) if strict is None else found == (strict, [])
 
     law()
@@ -192,40 +203,47 @@ def test_anything_at_all_is_read_or_refused(name: str) -> None:
 
 # ---- what this version does not know ----
 
-TAGGED = sorted({shape.union.name for name in OBJECTS if isinstance(shape := shape_of(DEFINITIONS[name]), UnionShape)})
+TAGGED = [(version, name) for version, name in OBJECTS if isinstance(shape_of(version.definitions[name]), UnionShape)]
 
 
-@pytest.mark.parametrize("name", TAGGED)
-def test_members_that_this_version_does_not_know_are_kept(name: str) -> None:
-    shape = shape_of(DEFINITIONS[name])
+@pytest.mark.parametrize(("version", "name"), TAGGED, ids=str)
+def test_members_that_this_version_does_not_know_are_kept(version: Version, name: str) -> None:
+    hint = version.definitions[name]
+    shape = shape_of(hint)
     assert isinstance(shape, UnionShape)
     tag = shape.union.tag if isinstance(shape.union, TaggedUnion) else "nothing-known"
     data = {tag: "a new one", "_meta": None, "sub": [{tag: "text"}]}
 
-    typed = decoder(DEFINITIONS[name])(data)
+    typed = decoder(hint)(data)
     assert type(typed) is shape.union.unknown
     assert isinstance(typed, Unknown)
-    assert structure_tolerant(data, DEFINITIONS[name]) == (typed, [])
-    assert text(encode(typed, DEFINITIONS[name])) == text(data)
+    assert structure_tolerant(data, hint) == (typed, [])
+    assert text(encode(typed, hint)) == text(data)
 
 
-WORDS = sorted(
-    (cls.__name__, field.name)
-    for cls in {cls for name in OBJECTS for cls in classes_of(DEFINITIONS[name])}
-    for field in fields_of(cls)
-    if isinstance(field.shape, StrShape) and field.shape.vocabulary
-)
+def words_of(version: Version) -> Iterator[tuple[Version, str, str]]:
+    """Yield the attributes with a vocabulary, each with its class."""
+    classes = {cls for name in objects_of(version) for cls in classes_of(version.definitions[name])}
+    found = [(cls.__name__, field) for cls in classes for field in fields_of(cls)]
+    for name, field in sorted(found, key=lambda pair: (pair[0], pair[1].name)):
+        if isinstance(field.shape, StrShape) and field.shape.vocabulary:
+            yield version, name, field.name
 
 
-@pytest.mark.parametrize(("name", "attribute"), WORDS)
-def test_words_that_this_version_does_not_know_are_kept(name: str, attribute: str, strategies: Strategies) -> None:
-    cls = next(cls for each in OBJECTS for cls in classes_of(DEFINITIONS[each]) if cls.__name__ == name)
+@pytest.mark.parametrize(("version", "name", "attribute"), [*words_of(V1), *words_of(V2)], ids=str)
+def test_words_that_this_version_does_not_know_are_kept(version: Version, name: str, attribute: str) -> None:
+    hints, objects = version.definitions, objects_of(version)
+    cls = next(cls for each in objects for cls in classes_of(hints[each]) if cls.__name__ == name)
     field = next(field for field in fields_of(cls) if field.name == attribute)
-    home = name if name in NAMES else next(each for each in OBJECTS if cls in classes_of(DEFINITIONS[each]))
-    hint = DEFINITIONS[home]
+    is_home = name in objects and cls in classes_of(hints[name])
+    hint = hints[name if is_home else next(each for each in objects if cls in classes_of(hints[each]))]
+    home = next(each for each in objects if hints[each] is hint)
+    values = version.strategies.named(home)
+    if name == "SessionStateUpdate":  # one class for all states, which are definitions of their own
+        values = version.strategies.named("StateUpdate").map(lambda data: data | {"sessionUpdate": "state_update"})
 
     @settings(few, max_examples=3)
-    @given(strategies.named(home).filter(lambda data: type(decoder(hint)(data)) is cls))
+    @given(values.filter(lambda data: type(decoder(hint)(data)) is cls))
     def law(data: Any) -> None:
         data = data | {field.wire: "a new word"}
         typed = decoder(hint)(data)

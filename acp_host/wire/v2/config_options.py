@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import ClassVar, TypeAlias
 
 from acp_host.wire._model import UNSET, Json, JsonObject, Model, Unset, model, wire_field
@@ -16,6 +17,7 @@ from acp_host.wire.ids import SessionConfigGroupId, SessionConfigId, SessionConf
 
 __all__ = [
     "ConfigOptionUpdate",
+    "ConfigValueType",
     "SessionConfigBoolean",
     "SessionConfigOption",
     "SessionConfigSelect",
@@ -113,18 +115,25 @@ class ConfigOptionUpdate(Model):
     meta: JsonObject | None | Unset = wire_field(default=UNSET, default_on_error=True)
 
 
+class ConfigValueType(enum.StrEnum):
+    """What the value of an option is: the ``value`` of a choice, or whether a switch is to be on."""
+
+    ID = "id"
+    BOOLEAN = "boolean"
+
+
 @model
 class SetSessionConfigOptionRequest(Model):
     """Set an option (``session/set_config_option``).
 
     Attributes:
-        type: ``"id"`` for the ``value`` of a choice, ``"boolean"`` for a switch; an agent refuses other words.
+        type: one of :class:`ConfigValueType` or another word; an agent refuses a word that it does not know.
         value: of the kind that ``type`` says.
     """
 
     session_id: SessionId
     config_id: SessionConfigId
-    type: str
+    type: ConfigValueType | str
     value: Json = wire_field()
     meta: JsonObject | None | Unset = wire_field(default=UNSET, default_on_error=True)
 
