@@ -36,7 +36,7 @@ from acp_host.wire.capabilities import (
 )
 from acp_host.wire.converters import unstructure
 
-__all__ = ["FEATURES", "Feature", "agent_capabilities", "chosen_features", "offered"]
+__all__ = ["FEATURES", "Feature", "agent_capabilities", "chosen_features", "offered", "reminder_capabilities"]
 
 
 @frozen
@@ -73,6 +73,7 @@ FEATURES: Mapping[str, Feature] = {
     "authStatus": Feature(("auth/status",), stable=False),
     "providers": Feature(("providers/list", "providers/set", "providers/disable"), stable=False),
     "mcp": Feature(stable=False),
+    "initialize_again": Feature(asked_for=True),
     "old_options": Feature(("session/set_model",), stable=False, asked_for=True),
     # As in the RFC; the two that follow go with Harn's ways too.
     "reminders": Feature(("session/inject_reminder",), stable=False),
@@ -140,11 +141,11 @@ def agent_capabilities(features: frozenset[str]) -> AgentCapabilities:
         ),
         providers=ProvidersCapabilities() if has("providers") else UNSET,
         meta={"harn": {"sessionUpdateExtensions": ["reminder_emitted"]}} if has("harn_reminders") else UNSET,
-        extra=_reminder_capabilities(features),
+        extra=reminder_capabilities(features),
     )
 
 
-def _reminder_capabilities(features: frozenset[str]) -> Mapping[str, Any]:
+def reminder_capabilities(features: frozenset[str]) -> Mapping[str, Any]:
     """Return the members of the capabilities that the schema does not know: the RFC's, and Harn's of newer builds."""
     capabilities: dict[str, Any] = {}
     if "reminders" in features:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -20,7 +21,11 @@ from acp_host.wire.tool_calls import (
 )
 from acp_host.wire.updates import SessionUpdate
 
-__all__ = ["ToolCallInProgress", "ToolCallSkipped"]
+__all__ = ["ToolCallInProgress", "ToolCallSkipped", "TurnCancelled"]
+
+
+class TurnCancelled(Exception):
+    """The host answered a permission request with ``cancelled``: the turn is over. Scripts let it pass."""
 
 
 class ToolCallSkipped(Exception):
@@ -30,7 +35,8 @@ class ToolCallSkipped(Exception):
 class ToolCallInProgress:
     """A tool call as an ``async with`` block: announced at its beginning, ``completed`` at its end.
 
-    It is ``failed`` if the block raises, which the exception survives, or after :meth:`fail`. Where a reminder that
+    It is ``failed`` if the block raises, which the exception survives, or after :meth:`fail`; in ACP v2 it is
+    ``cancelled`` where the turn is, or after :meth:`cancel`. Where a reminder that
     interrupts waits when it is to :meth:`start`, the rest of the block is skipped, and nothing more is told of the
     call. After the block the model is asked again. Made by :meth:`~acp_host.testing.agent_turn.AgentTurn.tool_call`.
 
@@ -45,6 +51,8 @@ class ToolCallInProgress:
         send: Callable[[SessionUpdate], None],
         is_interrupted: Callable[[], bool],
         ask_model: Callable[[], object],
+        *,
+        cancelled: str = ToolCallStatus.FAILED,
     ) -> None:
         self.id = announcement.tool_call_id
         self.kind = announcement.kind or "other"
@@ -53,7 +61,8 @@ class ToolCallInProgress:
         self._is_interrupted = is_interrupted
         self._ask_model = ask_model
         self._content: list[ToolCallContent] = []
-        self._failed = False
+        self._cancelled = cancelled
+        self._end: str = ToolCallStatus.COMPLETED
 
     async def __aenter__(self) -> ToolCallInProgress:
         self._send(self._announcement)
@@ -86,18 +95,23 @@ class ToolCallInProgress:
 
     def fail(self, why: str) -> None:
         """Say why the call does not succeed; it is ``failed`` at the end of the block."""
-        self._failed = True
+        self._end = ToolCallStatus.FAILED
         self.show(why)
+
+    def cancel(self) -> None:
+        """Say that the user cancelled the call, and nothing else."""
+        self._end = self._cancelled
 
     def update(self, **changes: Any) -> None:
         """Change attributes of the call; see :class:`~acp_host.wire.tool_calls.ToolCallUpdate`."""
         self._send(ToolCallUpdate(self.id, **changes))
 
     def _tell_end(self, exc: BaseException | None) -> None:
-        if isinstance(exc, Exception):
+        if isinstance(exc, TurnCancelled | asyncio.CancelledError):
+            self.cancel()
+        elif exc is not None:
             self.fail(str(exc))
-        failed = exc is not None or self._failed
-        self.update(status=ToolCallStatus.FAILED if failed else ToolCallStatus.COMPLETED)
+        self.update(status=self._end)
 
     def described(self) -> ToolCallUpdate:
         """Return the whole call as an update, for a permission request."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from acp_host.errors import InvalidParams, InvalidRequest
-from acp_host.testing._running_turn import RunningTurn
+from acp_host.testing._running_turn import RunningTurn, TurnScript
 from acp_host.testing.agent_session import SWITCHES, AgentSession
 from acp_host.testing.agent_side import Handler
-from acp_host.testing.agent_turn import AgentTurn, TurnContext
+from acp_host.testing.agent_turn import AgentTurn
 from acp_host.wire._model import UNSET
 from acp_host.wire.config_options import (
     ConfigOptionUpdate,
@@ -27,6 +27,7 @@ from acp_host.wire.content import (
 )
 from acp_host.wire.prompt import CancelNotification, PromptRequest, PromptResponse
 from acp_host.wire.updates import UserMessageChunk
+from acp_host.wire.usage import Usage
 
 if TYPE_CHECKING:
     from acp_host.testing._connection import Connection
@@ -53,41 +54,57 @@ class TurnMethods:
             "session/set_model": self.set_model,
         }
 
-    def prompt(self, request: PromptRequest) -> Coroutine[Any, Any, PromptResponse]:
+    def prompt(self, request: PromptRequest) -> Awaitable[PromptResponse]:
         """Begin a turn at once, so that a cancel that follows finds it; return what awaits its end."""
-        session = self._connection.open_session(request.session_id)
-        self._connection.require_login()
+        session = self._check_prompt(request)
         if session.turn is not None:
             raise InvalidRequest("a turn is running in this session", data={"sessionId": session.id})
+        self._insert(session, request)
+        return self._run(session, *self._begin(session, request.prompt, self._agent.script))
+
+    def _check_prompt(self, request: PromptRequest) -> AgentSession:
+        """Return the session that a prompt is for, unless something is wrong with it."""
+        session = self._connection.open_session(request.session_id)
+        self._connection.require_login()
         if not request.prompt:
             raise InvalidParams("a prompt needs at least one block", data={"path": "$.params.prompt"})
         for block in request.prompt:
             self._check_block(block)
-        agent = self._agent
-        context = TurnContext(
-            side=self._connection.side,
-            client=self._connection.client,
-            desk=self._connection.desk,
-            mcp=self._connection.mcp,
-            number=agent.number,
-            delay=agent.delay,
-        )
-        session.turns += 1
-        turn = AgentTurn(session, request.prompt, context)
-        session.turn = RunningTurn(turn, agent.script)
-        session.updated_at = agent.now()
-        message_id = agent.number("message")
-        session.history += [UserMessageChunk(block, message_id=message_id) for block in request.prompt]
-        return self._answer(session, turn, session.turn)
+        return session
 
-    async def _answer(self, session: AgentSession, turn: AgentTurn, running: RunningTurn) -> PromptResponse:
+    def _insert(self, session: AgentSession, request: PromptRequest) -> str:
+        """Put a prompt into the history of its session; return the message's id."""
+        message_id = self._agent.number("message")
+        session.history += [UserMessageChunk(block, message_id=message_id) for block in request.prompt]
+        return message_id
+
+    def _begin(
+        self, session: AgentSession, prompt: tuple[ContentBlock, ...], script: TurnScript
+    ) -> tuple[AgentTurn, RunningTurn]:
+        session.turns += 1
+        session.updated_at = self._agent.now()
+        turn = AgentTurn(session, prompt, self._connection.turn_context(session))
+        session.turn = RunningTurn(turn, script)
+        return turn, session.turn
+
+    async def _run(self, session: AgentSession, turn: AgentTurn, running: RunningTurn) -> PromptResponse:
         try:
             reason = await running.run()
         finally:
-            session.turn = None
-            self._connection.desk.turn_ended(session)
-            usage = turn.usage()
+            usage = self._finish(session, turn)
         return PromptResponse(reason, usage=usage if self._agent.unstable else UNSET)
+
+    def _finish(self, session: AgentSession, turn: AgentTurn) -> Usage:
+        """Count a turn that is over, and begin what the agent means to do by itself; return the usage."""
+        session.turn = None
+        self._connection.desk.turn_ended(session)
+        if session.later:
+            self._connection.side.start(self._work_by_itself(session))
+        return turn.usage()
+
+    async def _work_by_itself(self, session: AgentSession) -> None:
+        if session.turn is None and session.later and session.reader is self._connection:
+            await self._run(session, *self._begin(session, (), session.later.pop(0)))
 
     def cancel(self, notification: CancelNotification) -> None:
         """Cancel the turn that runs in a session."""

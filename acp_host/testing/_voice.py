@@ -11,8 +11,10 @@ from attrs import frozen
 from acp_host.errors import NotSupported
 from acp_host.state.reminder_marker import MARKER, MarkedText
 from acp_host.testing._features import offered
+from acp_host.testing._hands import Hands
 from acp_host.testing._mcp_calls import McpCalls
 from acp_host.testing._reminder_desk import ReminderDesk
+from acp_host.testing._states import States
 from acp_host.testing.agent_session import SWITCHES, AgentSession
 from acp_host.testing.agent_side import AgentSide
 from acp_host.wire._model import UNSET
@@ -38,6 +40,9 @@ class TurnContext:
         client: what the host offers.
         desk: the reminders of the sessions.
         mcp: the way to MCP servers of the host.
+        hands: the way to files and commands.
+        states: tells the host whether the session works or waits.
+        cancels_calls: whether the host can cancel a single tool call.
         number: makes the next id out of a word.
         delay: seconds between two chunks of a message.
     """
@@ -46,6 +51,9 @@ class TurnContext:
     client: ClientCapabilities
     desk: ReminderDesk
     mcp: McpCalls
+    hands: Hands
+    states: States
+    cancels_calls: bool
     number: Callable[[str], str]
     delay: float
 

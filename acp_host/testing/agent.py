@@ -36,6 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         login_file=options.login_file,
         page_size=options.page_size,
         delay=options.delay,
+        protocol_versions=options.protocol_version or (1,),
     )
     return run_on_stdio(agent.serve)
 
@@ -85,6 +86,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--log-in", action="store_true", help="log in: make the login file, and end")
     parser.add_argument("--page-size", type=int, default=50, metavar="N", help="sessions on a page of session/list")
     parser.add_argument("--delay", type=float, default=0.0, metavar="SECONDS", help="between two chunks of a message")
+    parser.add_argument(
+        "--protocol-version",
+        action="append",
+        type=int,
+        choices=(1, 2),
+        metavar="N",
+        help="a version of ACP to speak, 1 (as without this flag) or 2; both, if it is given twice",
+    )
     return parser
 
 

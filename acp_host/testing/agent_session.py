@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ from acp_host.wire.text import join_text
 from acp_host.wire.updates import ContentChunk, SessionUpdate, UnknownSessionUpdate
 
 if TYPE_CHECKING:
-    from acp_host.testing._running_turn import RunningTurn
+    from acp_host.testing._running_turn import RunningTurn, TurnScript
 
 __all__ = ["ASK", "AUTO", "SWITCHES", "AgentSession", "Settings"]
 
@@ -125,6 +126,12 @@ class AgentSession:
         turns: how many turns have begun.
         shelf: the reminders for its model.
         turn: the turn that runs; ``None`` between turns.
+        cancellations: how many times the host has cancelled the work in it.
+        later: what the agent does by itself when the turn is over.
+        files: the files that an agent of ACP v2 makes up, by path.
+        state: the last ``state_update`` of ACP v2, without what belongs to the moment when it was sent.
+        background: what works when the session is idle, by its id.
+        works: tasks that can be cancelled one by one, by kind (``tool_call`` or ``terminal``) and id.
         reader: the connection it is open on, as an opaque object; ``None`` if it is open on none.
     """
 
@@ -142,6 +149,12 @@ class AgentSession:
     turns: int = 0
     shelf: ReminderShelf = field(factory=ReminderShelf)
     turn: RunningTurn | None = None
+    cancellations: int = 0
+    later: list[TurnScript] = field(factory=list)
+    files: dict[str, str] = field(factory=dict)
+    state: dict[str, Any] = field(factory=lambda: {"state": "idle"})
+    background: dict[str, dict[str, str]] = field(factory=dict)
+    works: dict[tuple[str, str], asyncio.Task[None]] = field(factory=dict)
     reader: object | None = None
 
     def info(self, *, archives: bool) -> SessionInfo:

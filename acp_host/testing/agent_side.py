@@ -23,7 +23,6 @@ from acp_host.errors import (
     InvalidParams,
     InvalidState,
     MalformedResponse,
-    MethodNotFound,
     RequestCancelled,
     RequestFailed,
     TransportError,
@@ -38,12 +37,13 @@ from acp_host.protocol.events import (
     ResponseReceived,
 )
 from acp_host.protocol.peer import Peer
+from acp_host.testing._speech import Speech, unknown_method
 from acp_host.transports import Transport
 from acp_host.wire._model import UNSET, Model, Unknown
 from acp_host.wire.converters import structure_tolerant, unstructure
 from acp_host.wire.ids import RequestId, SessionId
 from acp_host.wire.methods import Method, MethodKind, agent_method, client_method
-from acp_host.wire.updates import SessionNotification, SessionUpdate
+from acp_host.wire.updates import SessionUpdate
 
 __all__ = ["AgentSide", "Handler"]
 
@@ -68,11 +68,16 @@ class AgentSide:
     the host withdrew it, and its handler is cancelled then. Whatever the host sends, the connection goes on.
 
     Args:
-        handlers: wire method → handler, for requests and notifications.
+        handlers: wire method → handler, for requests and notifications; in the words of ACP v1.
+
+    Attributes:
+        handlers: the same.
+        speech: the form in which everything goes over the wire; that of ACP v1, unless it is replaced.
     """
 
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
-        self._handlers = handlers
+        self.handlers = handlers
+        self.speech = Speech()
         self._peer = Peer()
         self._tasks: set[asyncio.Task[None]] = set()
         self._host: Transport | None = None
@@ -118,7 +123,8 @@ class AgentSide:
         """
         if self._host is None:
             raise InvalidState(f"{method} was not sent: no host is connected yet")
-        request_id = self._peer.send_request(method, _to_wire(params, client_method(method)))
+        wire = self.speech.asked(method, _to_wire(params, client_method(method)))
+        request_id = self._peer.send_request(method, wire)
         call = self._calls[request_id] = asyncio.get_running_loop().create_future()
         self._flush()
         try:
@@ -132,12 +138,18 @@ class AgentSide:
     def notify(self, method: str, params: Any = UNSET) -> None:
         """Send a notification to the host; arguments as for :meth:`request`. Without a connection nothing is sent."""
         if not self._peer.ended:
-            self._peer.send_notification(method, _to_wire(params, client_method(method, MethodKind.NOTIFICATION)))
+            wire = self.speech.asked(method, _to_wire(params, client_method(method, MethodKind.NOTIFICATION)))
+            self._peer.send_notification(method, wire)
             self._flush()
 
     def update(self, session_id: SessionId, update: SessionUpdate) -> None:
-        """Send ``session/update``."""
-        self.notify("session/update", SessionNotification(session_id, update))
+        """Send ``session/update``, or several of them, or none, as the version of the protocol has it."""
+        for said in self.speech.updates(session_id, unstructure(update, SessionUpdate)):
+            self.notify("session/update", {"sessionId": session_id, "update": said})
+
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run something as a task that ends with the connection; its errors are logged."""
+        return self._start(_quietly("background work", work))
 
     async def drain(self) -> None:
         """Wait until the host has read nearly everything that was sent."""
@@ -188,25 +200,26 @@ class AgentSide:
                 _log.warning("from the host: %s", event.message)
 
     def _take_request(self, event: RequestReceived) -> None:
-        entry = agent_method(event.method, MethodKind.REQUEST)
-        handler = self._handlers.get(event.method)
         try:
+            method, params = self.speech.heard(event.method, event.params)
+            entry = agent_method(method, MethodKind.REQUEST)
+            handler = self.handlers.get(method)
             if handler is None:
-                raise MethodNotFound(f"Method not found: {event.method}", data={"method": event.method})
-            result = handler(_decode(event.params, entry, "$.params"))
+                raise unknown_method(event.method)
+            result = handler(_decode(params, entry, "$.params"))
         except Exception as error:
             self._answer_error(event, error)
             return
         if not inspect.isawaitable(result):
-            self._answer(event, entry, result)
+            self._answer(event, method, entry, result)
         else:
             key = (type(event.id), event.id)
-            task = self._open[key] = self._start(self._finish(event, entry, result))
+            task = self._open[key] = self._start(self._finish(event, method, entry, result))
             task.add_done_callback(lambda _: self._open.pop(key, None))
 
-    async def _finish(self, event: RequestReceived, entry: Method | None, result: Awaitable[Any]) -> None:
+    async def _finish(self, event: RequestReceived, method: str, entry: Method | None, result: Awaitable[Any]) -> None:
         try:
-            self._answer(event, entry, await result)
+            self._answer(event, method, entry, await result)
         except asyncio.CancelledError:
             self._answer_error(event, RequestCancelled("The request was cancelled"))
             if self._gone.is_set():
@@ -215,7 +228,7 @@ class AgentSide:
             self._answer_error(event, error)
 
     def _take_notification(self, event: NotificationReceived) -> None:
-        handler = self._handlers.get(event.method)
+        handler = self.handlers.get(event.method)
         if handler is None:
             _log.warning("from the host: the notification %s, which this agent does not know", event.method)
             return
@@ -250,10 +263,11 @@ class AgentSide:
 
     # --- answers ----------------------------------------------------------------------------------------------------
 
-    def _answer(self, event: RequestReceived, entry: Method | None, result: Any) -> None:
+    def _answer(self, event: RequestReceived, method: str, entry: Method | None, result: Any) -> None:
         if isinstance(result, Model):
             result = unstructure(result, entry.result_type if entry else None)
-        self._peer.send_result(event.id, {} if result is None and entry else result)
+        result = {} if result is None and entry else result
+        self._peer.send_result(event.id, self.speech.answered(method, result))
         self._flush()
 
     def _answer_error(self, event: RequestReceived, error: Exception) -> None:

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
-from attrs import frozen
-
-from acp_host.errors import AcpError, NotSupported
+from acp_host.errors import NotSupported
+from acp_host.testing._hands import CommandResult
 from acp_host.testing._mcp_calls import McpNotified
 from acp_host.testing._reminder_shelf import AgentReminder, Source
 from acp_host.testing._reminder_wire import harn_form
-from acp_host.testing._tool_call import ToolCallInProgress, ToolCallSkipped, announcement
+from acp_host.testing._tool_call import ToolCallInProgress, ToolCallSkipped, TurnCancelled, announcement
 from acp_host.testing._voice import PlanInProgress, TurnContext, Voice, tokens
 from acp_host.testing.agent_session import AUTO, AgentSession
 from acp_host.wire._model import UNSET, evolve
@@ -31,7 +30,6 @@ from acp_host.wire.elicitation import (
     ElicitationSchema,
     ElicitationUrlMode,
 )
-from acp_host.wire.files import ReadTextFileRequest, ReadTextFileResponse, WriteTextFileRequest
 from acp_host.wire.mcp import McpServerAcp
 from acp_host.wire.permission import (
     PermissionOption,
@@ -40,16 +38,7 @@ from acp_host.wire.permission import (
     RequestPermissionResponse,
     SelectedPermissionOutcome,
 )
-from acp_host.wire.terminals import (
-    CreateTerminalRequest,
-    CreateTerminalResponse,
-    ReleaseTerminalRequest,
-    TerminalOutputRequest,
-    TerminalOutputResponse,
-    WaitForTerminalExitRequest,
-    WaitForTerminalExitResponse,
-)
-from acp_host.wire.tool_calls import Terminal, ToolKind
+from acp_host.wire.tool_calls import ToolCallStatus, ToolKind
 from acp_host.wire.updates import SessionUpdate
 
 __all__ = [
@@ -63,36 +52,12 @@ __all__ = [
     "TurnContext",
 ]
 
-_CLEANUP = 1.0
-"""Seconds that the end of a turn waits for the host to release a terminal."""
-
 _PERMISSION_OPTIONS = (
     PermissionOption("allow", "Allow", PermissionOptionKind.ALLOW_ONCE),
     PermissionOption("always", "Always allow", PermissionOptionKind.ALLOW_ALWAYS),
     PermissionOption("reject", "Reject", PermissionOptionKind.REJECT_ONCE),
     PermissionOption("never", "Never allow", PermissionOptionKind.REJECT_ALWAYS),
 )
-
-
-class TurnCancelled(Exception):
-    """The host answered a permission request with ``cancelled``: the turn is over. Scripts let it pass."""
-
-
-@frozen
-class CommandResult:
-    """How a command ended.
-
-    Attributes:
-        output: what it printed.
-        truncated: whether the host dropped the beginning of it.
-        exit_code: its status, ``None`` where a signal ended it.
-        signal: that signal's name.
-    """
-
-    output: str
-    truncated: bool
-    exit_code: int | None
-    signal: str | None
 
 
 class AgentTurn(Voice):
@@ -106,6 +71,7 @@ class AgentTurn(Voice):
         super().__init__(session, prompt, context)
         self.seen: list[tuple[AgentReminder, ...]] = []
         self._to_decorate: list[AgentReminder] = []
+        self._hands = context.hands
 
     def ask_model(self) -> tuple[AgentReminder, ...]:
         """Ask the model, as it were, and return the reminders that it is shown.
@@ -162,12 +128,51 @@ class AgentTurn(Voice):
         id = self._context.number("call")
         call = announcement(id, title, kind=kind, path=path, line=line, name=name, raw_input=raw_input)
         shelf = self.session.shelf
-        return ToolCallInProgress(call, self._send_of_call, lambda: shelf.wants_interrupt, self.ask_model)
+        cancelled = "cancelled" if self._context.cancels_calls else ToolCallStatus.FAILED
+        return ToolCallInProgress(
+            call, self._send_of_call, lambda: shelf.wants_interrupt, self.ask_model, cancelled=cancelled
+        )
 
     def _send_of_call(self, update: SessionUpdate) -> None:
         if self._to_decorate:
             update = evolve(update, meta={"harn": {"reminder": harn_form(self._to_decorate.pop(0))}})
         self.send(update)
+
+    async def work_until_cancelled(self, call: ToolCallInProgress, work: Coroutine[Any, Any, None]) -> None:
+        """Do the work of a tool call; where the version of the protocol has it, the host may cancel just that.
+
+        The call says itself how it ended.
+        """
+        key = ("tool_call", call.id)
+        task = self.session.works[key] = asyncio.create_task(work)
+        if self._context.cancels_calls:
+            call.update(extra={"capabilities": {"cancel": {}}})
+        try:
+            await task
+        except asyncio.CancelledError:
+            if (turn := asyncio.current_task()) is not None and turn.cancelling():
+                raise
+            call.cancel()
+        finally:
+            del self.session.works[key]
+            if self._context.cancels_calls:
+                call.update(extra={"capabilities": None})
+
+    async def leave_running(self, command: str, lines: int) -> str:
+        """Start a command that goes on printing when the turn is over; return the id of its terminal.
+
+        Args:
+            command: what it is; nothing is run.
+            lines: how many lines it prints.
+
+        Raises:
+            NotSupported: the version of the protocol has no words for it.
+        """
+        return await self._hands.leave_running(command, lines)
+
+    def later(self, script: Callable[[AgentTurn], Awaitable[str | None]]) -> None:
+        """Do something when this turn is over, by the agent's own will: a turn without a prompt."""
+        self.session.later.append(script)
 
     async def permitted(self, call: ToolCallInProgress) -> bool:
         """Ask the user to allow a tool call, unless that is settled: by the mode, or by an earlier "always".
@@ -180,7 +185,7 @@ class AgentTurn(Voice):
         if call.kind in self.session.always:
             return self.session.always[call.kind]
         request = RequestPermissionRequest(self.session.id, call.described(), _PERMISSION_OPTIONS)
-        answer: RequestPermissionResponse = await self.request("session/request_permission", request)
+        answer: RequestPermissionResponse = await self._ask_user("session/request_permission", request)
         if not isinstance(answer.outcome, SelectedPermissionOutcome):
             raise TurnCancelled
         option = answer.outcome.option_id
@@ -194,47 +199,42 @@ class AgentTurn(Voice):
 
     @property
     def can_read(self) -> bool:
-        """Whether the host reads files for the agent."""
-        return self.offers("clientCapabilities.fs.readTextFile")
+        """Whether the agent can read files."""
+        return self._hands.can_read
 
     @property
     def can_write(self) -> bool:
-        """Whether the host writes files for the agent."""
-        return self.offers("clientCapabilities.fs.writeTextFile")
+        """Whether the agent can write files."""
+        return self._hands.can_write
 
     @property
     def can_run(self) -> bool:
-        """Whether the host runs commands for the agent."""
-        return self.offers("clientCapabilities.terminal")
+        """Whether the agent can run commands."""
+        return self._hands.can_run
 
     async def read_file(self, path: str, *, line: int | None = None, limit: int | None = None) -> str:
-        """Read a file, or ``limit`` lines of it from ``line`` on (counted from 1), through the host.
+        """Read a file, or ``limit`` lines of it from ``line`` on (counted from 1).
 
         Raises:
             NotSupported: the host reads no files.
             ResourceNotFound: there is no such file.
             RequestFailed: the host refused.
         """
-        self._require("clientCapabilities.fs.readTextFile", "fs/read_text_file")
-        request = ReadTextFileRequest(
-            self.session.id, path, UNSET if line is None else line, UNSET if limit is None else limit
-        )
-        answer: ReadTextFileResponse = await self.request("fs/read_text_file", request)
-        self._read += tokens(answer.content)
-        return answer.content
+        content = await self._hands.read(path, line, limit)
+        self._read += tokens(content)
+        return content
 
     async def write_file(self, path: str, content: str) -> None:
-        """Write a file through the host.
+        """Write a file.
 
         Raises:
             NotSupported: the host writes no files.
             RequestFailed: the host refused.
         """
-        self._require("clientCapabilities.fs.writeTextFile", "fs/write_text_file")
-        await self.request("fs/write_text_file", WriteTextFileRequest(self.session.id, path, content))
+        await self._hands.write(path, content)
 
     async def run(self, command: str, *args: str, call: ToolCallInProgress | None = None) -> CommandResult:
-        """Run a command in a terminal of the host and wait for its end; it is ended with the turn.
+        """Run a command in a terminal and wait for its end; it is ended with the turn.
 
         Args:
             command: the program.
@@ -245,24 +245,9 @@ class AgentTurn(Voice):
             NotSupported: the host runs no commands.
             RequestFailed: the host refused, or could not start it.
         """
-        self._require("clientCapabilities.terminal", "terminal/create")
-        session_id = self.session.id
-        create = CreateTerminalRequest(session_id, command, args, cwd=self.session.cwd, output_byte_limit=100_000)
-        created: CreateTerminalResponse = await self.request("terminal/create", create)
-        terminal_id = created.terminal_id
-        try:
-            if call is not None:
-                call.show(Terminal(terminal_id))
-            wait = WaitForTerminalExitRequest(session_id, terminal_id)
-            end: WaitForTerminalExitResponse = await self.request("terminal/wait_for_exit", wait)
-            printed: TerminalOutputResponse = await self.request(
-                "terminal/output", TerminalOutputRequest(session_id, terminal_id)
-            )
-        finally:
-            await self._release(terminal_id)
-        self._read += tokens(printed.output)
-        exit_code = end.exit_code if isinstance(end.exit_code, int) else None
-        return CommandResult(printed.output, printed.truncated, exit_code, end.signal or None)
+        result = await self._hands.run(command, args, call)
+        self._read += tokens(result.output)
+        return result
 
     async def ask(
         self, message: str, properties: Mapping[str, ElicitationPropertySchema], *, required: tuple[str, ...] = ()
@@ -280,7 +265,7 @@ class AgentTurn(Voice):
         self._require("clientCapabilities.elicitation.form", "elicitation/create")
         schema = ElicitationSchema("object", properties=properties, required=required)
         question = ElicitationFormMode(message, schema, session_id=self.session.id)
-        answer: CreateElicitationResponse = await self.request("elicitation/create", question)
+        answer: CreateElicitationResponse = await self._ask_user("elicitation/create", question)
         return answer
 
     async def visit(self, message: str, url: str) -> CreateElicitationResponse:
@@ -292,7 +277,7 @@ class AgentTurn(Voice):
         self._require("clientCapabilities.elicitation.url", "elicitation/create")
         id = self._context.number("elicitation")
         question = ElicitationUrlMode(message, id, url, session_id=self.session.id)
-        answer: CreateElicitationResponse = await self.request("elicitation/create", question)
+        answer: CreateElicitationResponse = await self._ask_user("elicitation/create", question)
         self._context.side.notify("elicitation/complete", CompleteElicitationNotification(id))
         return answer
 
@@ -326,9 +311,8 @@ class AgentTurn(Voice):
         """Send any request to the host; see :meth:`~acp_host.testing.agent_side.AgentSide.request`."""
         return await self._context.side.request(method, params)
 
-    async def _release(self, terminal_id: str) -> None:
-        try:
-            async with asyncio.timeout(_CLEANUP):
-                await self.request("terminal/release", ReleaseTerminalRequest(self.session.id, terminal_id))
-        except (AcpError, TimeoutError):
-            pass  # the host ends what it runs with the session, or with the connection
+    async def _ask_user(self, method: str, question: Any) -> Any:
+        self._context.states.requires_action()
+        answer = await self.request(method, question)
+        self._context.states.running()
+        return answer

@@ -90,7 +90,7 @@ async def edit_file(turn: AgentTurn, path: str, before: str | None, after: str) 
 
 
 async def run_command(turn: AgentTurn, command: str, *args: str, title: str | None = None) -> CommandResult | None:
-    """Ask for permission and run a command in a terminal of the host, in a tool call.
+    """Ask for permission and run a command in a terminal, in a tool call.
 
     Args:
         turn: the turn.
@@ -102,7 +102,8 @@ async def run_command(turn: AgentTurn, command: str, *args: str, title: str | No
         How it ended, ``None`` if it did not run.
     """
     line = " ".join((command, *args))
-    async with turn.tool_call(title or line, kind=ToolKind.EXECUTE, raw_input={"command": line}) as call:
+    raw_input = {"command": line, "cwd": turn.session.cwd}
+    async with turn.tool_call(title or line, kind=ToolKind.EXECUTE, raw_input=raw_input) as call:
         if not turn.can_run:
             call.fail("The host does not offer to run commands.")
             return None

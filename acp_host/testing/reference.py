@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterator, Sequence
 from acp_host.errors import InvalidInput
 from acp_host.testing._account_methods import KEY_VARIABLE, LOGINS, PROVIDERS
 from acp_host.testing._connection import Connection
+from acp_host.testing._edition import chosen_editions
 from acp_host.testing._features import chosen_features
 from acp_host.testing._in_process import InProcessTransport
 from acp_host.testing._running_turn import TurnScript
@@ -31,7 +32,7 @@ _BEGINNING = datetime.datetime(2025, 1, 1, tzinfo=datetime.UTC)
 
 
 class ReferenceAgent:
-    """An agent that knows all of ACP v1, and does what its script says. ::
+    """An agent that knows all of ACP v1 and v2, and does what its script says. ::
 
         async with acp_host.connect(ReferenceAgent().transport(), permissions=PermissionPolicy.allow_once()) as host:
             session = await host.new_session()
@@ -63,7 +64,7 @@ class ReferenceAgent:
             ``load``, ``list``, ``resume``, ``close``, ``delete``, ``logout``, and of the drafts ``systemPrompt``,
             ``fork``, ``archive``, ``status``, ``title``, ``authStatus``, ``providers``, ``mcp`` (servers
             of the host), ``reminders``, ``reminder_updates`` (of what becomes of them), ``reminder_queue`` (to list and
-            revoke them).
+            revoke them). ACP v2 leaves no choice about ``load``, ``list``, ``resume``, ``close`` and ``logout``.
         also: features to offer that are not offered by default: ``old_options`` tells of modes and models as agents do
             that know no configuration options; ``harn_reminders`` takes reminders as Harn does, by
             ``session/remind``; ``harn_decorations`` puts them beside tool calls too; ``harn_no_bridge`` refuses them as
@@ -75,13 +76,15 @@ class ReferenceAgent:
         login_file: the file that a login in a terminal makes; whoever finds it is logged in.
         page_size: how many sessions a page of ``session/list`` has.
         delay: seconds between two chunks of a message, for people to watch.
+        protocol_versions: the versions that it speaks, of 1 and 2; it takes the newest that the host speaks, too.
 
     Attributes:
+        editions: the versions of the protocol, the oldest first.
         sessions: every session by id.
         logged_in: whether somebody is logged in.
 
     Raises:
-        InvalidInput: ``without``, ``also`` or ``logins`` names something that is none.
+        InvalidInput: ``protocol_versions``, ``without``, ``also`` or ``logins`` names something that is none.
     """
 
     def __init__(
@@ -97,7 +100,9 @@ class ReferenceAgent:
         login_file: str | os.PathLike[str] | None = None,
         page_size: int = 50,
         delay: float = 0.0,
+        protocol_versions: Collection[int] = (1,),
     ) -> None:
+        self.editions = chosen_editions(protocol_versions)
         self.script = script or builtin_script
         self.commands = tuple(builtin_commands() if commands is None and script is None else commands or ())
         self.unstable = unstable

@@ -9,11 +9,15 @@ it belong to it, and they are done in order. ``/commands`` lists them to the hos
 ``/echo``                        sends back every block of the prompt
 ``/content``                     sends one block of each kind of content
 ``/plan STEP; STEP; …``          tells a plan and completes it, step by step
+``/plans``                       tells a plan as a list, one as Markdown, and takes the second back
 ``/tool TITLE``                  a tool call that does nothing
-``/read PATH``                   reads a file through the host
-``/edit PATH``                   adds a line to a file through the host, with permission
-``/write PATH`` and lines        writes a file through the host, with permission
-``/run COMMAND…``                runs a command in a terminal of the host, with permission; without a shell
+``/work TITLE``                  a tool call that goes on until it, or the turn, is cancelled
+``/background N``                a command that prints N lines when the turn is over (ACP v2)
+``/later TEXT``                  says it when the turn is over, in one that the agent begins by itself
+``/read PATH``                   reads a file
+``/edit PATH``                   adds a line to a file, with permission
+``/write PATH`` and lines        writes a file, with permission
+``/run COMMAND…``                runs a command in a terminal, with permission; without a shell
 ``/ask``                         asks the user by a form
 ``/mcp METHOD PARAMS``           asks the first MCP server of the host; the parameters are JSON
 ``/visit URL``                   sends the user to a web page
@@ -38,7 +42,8 @@ it belong to it, and they are done in order. ``/commands`` lists them to the hos
 ``/stop REASON``                 ends the turn with this stop reason
 ===============================  =======================================================================================
 
-Any other prompt gets :func:`~acp_host.testing.conversation.conversation`.
+Any other prompt gets :func:`~acp_host.testing.conversation.conversation`. Files and terminals are the host's; in
+ACP v2, where it has none, they are made up by the agent.
 """
 
 from __future__ import annotations
@@ -61,6 +66,15 @@ from acp_host.wire.compaction import CompactionStatus, CompactionSummaryChunk, C
 from acp_host.wire.content import TextContent
 from acp_host.wire.elicitation import ElicitationAcceptAction
 from acp_host.wire.notices import NoticeSeverity
+from acp_host.wire.plans import (
+    PlanEntry,
+    PlanEntryPriority,
+    PlanEntryStatus,
+    PlanItems,
+    PlanMarkdown,
+    PlanRemoved,
+    PlanUpdate,
+)
 from acp_host.wire.updates import AgentMessageChunk
 
 __all__ = ["builtin_commands", "builtin_script"]
@@ -136,6 +150,17 @@ async def _plan(turn: AgentTurn, text: str) -> None:
         plan.advance()
 
 
+async def _plans(turn: AgentTurn, text: str) -> None:
+    if not turn.offers("clientCapabilities.plan"):
+        await turn.say("The host takes one plan only.")
+        return
+    steps = (PlanEntry("Tell it", PlanEntryPriority.HIGH, PlanEntryStatus.IN_PROGRESS),)
+    list_id, text_id = turn.new_id("plan"), turn.new_id("plan")
+    turn.send(PlanUpdate(PlanItems(list_id, steps)))
+    turn.send(PlanUpdate(PlanMarkdown(text_id, "1. Tell it\n")))
+    turn.send(PlanRemoved(text_id))
+
+
 async def _slow(turn: AgentTurn, text: str) -> None:
     message_id = None
     for number in range(_count(text)):
@@ -158,6 +183,30 @@ async def _tool(turn: AgentTurn, text: str) -> None:
     async with turn.tool_call(text or "Do nothing", name="nothing", raw_input={"text": text}) as call:
         call.start()
         call.show("Nothing was done.")
+
+
+async def _work(turn: AgentTurn, text: str) -> None:
+    async with turn.tool_call(text or "Work", name="work") as call:
+        call.start()
+        await turn.work_until_cancelled(call, _endless(turn))
+    await turn.say("The work was cancelled, and I go on.")
+
+
+async def _endless(turn: AgentTurn) -> None:
+    while True:
+        await turn.pause(3600)
+
+
+async def _background(turn: AgentTurn, text: str) -> None:
+    terminal_id = await turn.leave_running("count", _count(text))
+    await turn.say(f"I left {terminal_id} running.")
+
+
+async def _later(turn: AgentTurn, text: str) -> None:
+    async def say_it(turn: AgentTurn) -> None:
+        await turn.say(text or "Here I am again.")
+
+    turn.later(say_it)
 
 
 async def _read(turn: AgentTurn, text: str) -> None:
@@ -212,8 +261,7 @@ async def _mcp(turn: AgentTurn, text: str) -> None:
 
 
 async def _wait(turn: AgentTurn, text: str) -> None:
-    while True:
-        await turn.pause(3600)
+    await _endless(turn)
 
 
 # --- about the session ----------------------------------------------------------------------------------------------
@@ -317,7 +365,11 @@ _COMMANDS = {
     "echo": _Command("Send the prompt back", None, _echo),
     "content": _Command("Send content of every kind", None, _every_content),
     "plan": _Command("Tell a plan and carry it out", "step; step; …", _plan),
+    "plans": _Command("Tell plans by their ids", None, _plans),
     "tool": _Command("Call a tool that does nothing", "title", _tool),
+    "work": _Command("Call a tool that works until it is cancelled", "title", _work),
+    "background": _Command("Leave a command running", "number of lines", _background),
+    "later": _Command("Say something by itself, when the turn is over", "text", _later),
     "read": _Command("Read a file", "path", _read),
     "edit": _Command("Add a line to a file", "path", _edit),
     "write": _Command("Write a file", "path, then its lines", _write),
