@@ -121,7 +121,7 @@ if TYPE_CHECKING:
     from acp_host.state.session_state import SessionState
     from acp_host.state.snapshot import SessionSnapshot
     from acp_host.state.transcript import Transcript
-    from acp_host.transports import StdioTransport, StopTimeouts, Transport, memory_pair
+    from acp_host.transports import RemoteOptions, StdioTransport, StopTimeouts, Transport, memory_pair
     from acp_host.wire._model import UNSET
     from acp_host.wire.text import join_text, printable
 
@@ -222,6 +222,7 @@ __all__ = [
     "ReminderPolicy",
     "ReminderReceipt",
     "RemindersPanel",
+    "RemoteOptions",
     "ReopenPolicy",
     "ReopenStep",
     "ReopenedSession",
@@ -349,7 +350,7 @@ _HOMES = {
     "acp_host.state.session_state": ("SessionState",),
     "acp_host.state.snapshot": ("SessionSnapshot",),
     "acp_host.state.transcript": ("Transcript",),
-    "acp_host.transports": ("memory_pair", "StdioTransport", "StopTimeouts", "Transport"),
+    "acp_host.transports": ("memory_pair", "RemoteOptions", "StdioTransport", "StopTimeouts", "Transport"),
     "acp_host.wire._model": ("UNSET",),
     "acp_host.wire.text": ("join_text", "printable"),
 }

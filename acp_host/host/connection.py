@@ -219,6 +219,11 @@ class HostConnection(AgentMethods):
         return tuple(self._sessions)
 
     @property
+    def connection_id(self) -> str | None:
+        """What the server of an agent elsewhere calls this connection (``Acp-Connection-Id``), e.g. for its logs."""
+        return self._driver.transport.connection_id
+
+    @property
     def closed(self) -> bool:
         """Whether the connection is over, by whichever side."""
         return self._ended.is_set()

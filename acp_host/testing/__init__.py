@@ -5,6 +5,7 @@
 * :class:`ScriptedAgent` does exactly what a test says, right or wrong.
 * :class:`AgentSide` is the base for an agent of your own.
 * :func:`memory_pair` connects two ends inside one process.
+* :func:`serve_websocket` serves an agent over a network; :class:`Access` says to whom.
 
 Names are loaded when they are first used.
 """
@@ -15,6 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from acp_host.testing.access import Access
     from acp_host.testing.agent_session import AgentSession
     from acp_host.testing.agent_side import AgentSide
     from acp_host.testing.agent_turn import AgentReminder, AgentTurn, CommandResult, ToolCallSkipped, TurnCancelled
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
     from acp_host.testing.reference import ReferenceAgent
     from acp_host.testing.script_language import builtin_script
     from acp_host.testing.scripted import ScriptedAgent
+    from acp_host.testing.serving import ServedAgent, serve_websocket
     from acp_host.transports import memory_pair
 
 __all__ = [
+    "Access",
     "AgentReminder",
     "AgentSession",
     "AgentSide",
@@ -34,13 +38,16 @@ __all__ = [
     "HarnTurn",
     "ReferenceAgent",
     "ScriptedAgent",
+    "ServedAgent",
     "ToolCallSkipped",
     "TurnCancelled",
     "builtin_script",
     "memory_pair",
+    "serve_websocket",
 ]
 
 _HOME_OF = {
+    "Access": "acp_host.testing.access",
     "AgentReminder": "acp_host.testing.agent_turn",
     "AgentSession": "acp_host.testing.agent_session",
     "AgentSide": "acp_host.testing.agent_side",
@@ -50,10 +57,12 @@ _HOME_OF = {
     "HarnTurn": "acp_host.testing.harn",
     "ReferenceAgent": "acp_host.testing.reference",
     "ScriptedAgent": "acp_host.testing.scripted",
+    "ServedAgent": "acp_host.testing.serving",
     "ToolCallSkipped": "acp_host.testing.agent_turn",
     "TurnCancelled": "acp_host.testing.agent_turn",
     "builtin_script": "acp_host.testing.script_language",
     "memory_pair": "acp_host.transports",
+    "serve_websocket": "acp_host.testing.serving",
 }
 
 

@@ -112,9 +112,10 @@ def _made(parts: SplitResult, scheme: str, host: str, port: int | None) -> Remot
 
 
 def _ascii(host: str) -> str:
-    if host.isascii():
-        return host.lower()
     try:
-        return idna.encode(host, uts46=True).decode("ascii")
-    except idna.IDNAError as error:
+        if not host.isascii():
+            return idna.encode(host, uts46=True).decode("ascii")
+        host.encode("idna")  # as sockets do it: raises for labels that are empty or too long
+        return host.lower()
+    except (idna.IDNAError, UnicodeError) as error:
         raise InvalidInput(f"the agent's URL has a host name that cannot be: {error}") from None

@@ -128,7 +128,8 @@ class RemoteOptions:
         bearer: token sent as ``Authorization: Bearer …`` (RFC 6750).
         cookies: sent from the beginning; those that the server sets join them, and take the place of equal names.
         subprotocols: offered to a WebSocket server (RFC 6455 §1.9), the one preferred first; HTTP has no such thing.
-        proxy: ``True``: that of the environment or the system, if any; ``False``: none; or the URL of one.
+        proxy: ``True``: that of the environment or the system, if any, but none to this machine itself; ``False``:
+            none; or the URL of one.
         tls: the TLS settings, e.g. with the certificate of a private authority or one of this host's own; ``None``:
             the system's authorities, the name of the host checked.
         compression: offer a WebSocket server to compress messages (RFC 7692); never done within one machine.

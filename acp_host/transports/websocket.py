@@ -3,19 +3,15 @@
 The protocol is that of the `websockets <https://websockets.readthedocs.io>`_ library; what is here is what ACP makes of
 it (RFD "Streamable HTTP & WebSocket Transport"): one JSON-RPC message in each text frame, binary frames ignored, the
 name that the server gives to the connection, cookies that outlive it, and errors that say what to do.
-
-What arrives within one turn of the event loop is delivered at once, so that a fast stream costs no more calls than one
-over a pipe.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
-from urllib.parse import urljoin
+from typing import Any, Literal, TypeVar
+from urllib.parse import urljoin, urlsplit
 
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as _library_connect
@@ -28,8 +24,8 @@ from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, Inva
 from acp_host.redaction import Redactor
 from acp_host.transports._base import Receiver, Transport
 from acp_host.transports._cookies import CookieStore
-from acp_host.transports._frames import as_lines
 from acp_host.transports._websocket_errors import MAPPED, not_opened, why_closed
+from acp_host.transports._websocket_stream import LIMIT, WebSocketStream
 from acp_host.transports.remote_address import RemoteAddress
 from acp_host.transports.remote_options import RemoteOptions
 
@@ -38,8 +34,6 @@ __all__ = ["WebSocketTransport"]
 _T = TypeVar("_T")
 _E = TypeVar("_E", bound=TransportError)
 
-_LIMIT = 64 * 1024
-"""How many unsent bytes ``drain()`` accepts without waiting."""
 _MOST_REDIRECTS = 5
 _LONGEST_ID = 200
 """Characters of the connection's name that are kept."""
@@ -92,22 +86,11 @@ class WebSocketTransport(Transport):
         self._report_fault = throttled(self._tell)
         self._cookies = cookies or CookieStore(address.url, options.cookies)
         self._receiver: Receiver | None = None
-        self._connection: ClientConnection | None = None
+        self._stream: WebSocketStream | None = None
         self._opening: asyncio.Task[None] | None = None
-        self._tasks: tuple[asyncio.Task[None], ...] = ()
         self._closer: asyncio.Task[None] | None = None
-        self._lost: TransportError | None = None
+        self._closed: WebSocketClosed | None = None
         self._reported = False
-        self._partial = b""
-        self._outgoing: deque[bytes] = deque()
-        self._unsent = 0
-        self._longest = 0
-        self._waiting = asyncio.Event()
-        self._room = asyncio.Event()
-        self._room.set()
-        self._all_sent = asyncio.Event()
-        self._all_sent.set()
-        self._arrived: list[bytes] = []
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -140,8 +123,8 @@ class WebSocketTransport(Transport):
             await self._opening
         except asyncio.CancelledError:
             self._reported = True  # the receiver belongs to a start that never returned
-            if self._connection is not None:
-                self._connection.transport.abort()
+            if self._stream is not None:
+                self._stream.abort()
             task = asyncio.current_task()
             if self._closer is not None and not (task is not None and task.cancelling()):
                 raise ConnectionClosed(f"the connection to {self.description} was closed while it was made") from None
@@ -189,30 +172,40 @@ class WebSocketTransport(Transport):
             subprotocols=[Subprotocol(name) for name in options.subprotocols] or None,
             # Between two programs of one machine there is nothing to save.
             compression="deflate" if options.compression and not self._address.is_loopback else None,
-            proxy=None if options.proxy is False else options.proxy,
+            proxy=self._proxy(),
             open_timeout=None,
             ping_interval=options.keepalive,
             ping_timeout=options.keepalive_timeout,
             close_timeout=options.close_timeout,
             max_size=options.max_size,
-            write_limit=_LIMIT,
+            write_limit=LIMIT,
             logger=_logger,
             **tls,
         )
+
+    def _proxy(self) -> str | Literal[True] | None:
+        """Return how the library takes a proxy; to this machine itself, that of the system is never the way."""
+        proxy = self._options.proxy
+        if isinstance(proxy, str):
+            return proxy
+        return True if proxy and not self._address.is_loopback else None
 
     def _same_origin(self, url: str, error: InvalidStatus) -> str:
         """Return where a redirect leads, if that is another path of the same server; else raise the error."""
         place = error.response.headers.get("Location")
         if not 300 <= error.response.status_code < 400 or not place:
             raise error
+        old = urlsplit(url)
+        bare = old._replace(netloc=old.netloc.rpartition("@")[2])
         try:
-            new = RemoteAddress.of(urljoin(url, place))
+            new = RemoteAddress.of(urljoin(bare.geturl(), place))
         except (InvalidInput, ValueError):
             raise error from None
-        old = self._address
-        if (new.secure, new.host, new.port) != (old.secure, old.host, old.port) or new.has_user:
+        here = self._address
+        if (new.secure, new.host, new.port) != (here.secure, here.host, here.port) or new.has_user:
             raise error
-        return new.url.replace("http", "ws", 1) if new.scheme.startswith("http") else new.url
+        path = urlsplit(new.url)
+        return old._replace(path=path.path, query=path.query).geturl()
 
     def _begin(self, connection: ClientConnection, url: str) -> None:
         """Take possession of an open WebSocket."""
@@ -221,100 +214,50 @@ class WebSocketTransport(Transport):
         self._cookies.take(url, headers.get_all("Set-Cookie"))
         names = headers.get_all("Acp-Connection-Id")
         self.connection_id = names[0][:_LONGEST_ID] if names else None
-        self._connection = connection
-        self._tasks = (
-            asyncio.create_task(self._receive(connection), name=f"read from {self.description}"),
-            asyncio.create_task(self._send(connection), name=f"write to {self.description}"),
+        self._stream = WebSocketStream(
+            connection,
+            deliver=self._deliver,
+            ended=self._ended,
+            note=self._note,
+            warn_size=self._options.warn_size,
         )
 
     # Writing
 
     def write(self, data: bytes) -> None:
-        self._check()
-        *messages, self._partial = (self._partial + data).split(b"\n")
-        for message in messages:
-            self._queue(message)
-
-    def _queue(self, message: bytes) -> None:
-        size = len(message)
-        if not size:
-            return
-        warn_size = self._options.warn_size
-        if warn_size is not None and size > warn_size:
-            self._note(f"a message of {size} bytes is sent to {self.description}; some servers and proxies close then")
-        self._longest = max(self._longest, size)
-        self._outgoing.append(message)
-        self._unsent += size
-        self._all_sent.clear()
-        self._waiting.set()
-        if self._unsent > _LIMIT:
-            self._room.clear()
+        self._open_stream().write(data)
 
     async def drain(self) -> None:
-        self._check()
-        await self._room.wait()
-        self._check()
+        await self._open_stream().drain()
+        self._open_stream()
 
-    def _check(self) -> None:
+    def _open_stream(self) -> WebSocketStream:
         if self._closer is not None:
             raise ConnectionClosed(f"the connection to {self.description} is closed")
-        if self._connection is None:
+        if self._stream is None:
             raise InvalidState(f"the transport to {self.description} is not started")
-        if self._lost is not None:
-            raise ConnectionLost(str(self._lost), close_code=self._lost.close_code, retryable=self._lost.retryable)
-
-    async def _send(self, connection: ClientConnection) -> None:
-        """Send what is queued, in order; a WebSocket that is closed is told of by the reader."""
-        try:
-            while True:
-                while self._outgoing:
-                    message = self._outgoing[0]
-                    await connection.send(message, text=True)
-                    self._outgoing.popleft()
-                    self._unsent -= len(message)
-                    if self._unsent <= _LIMIT:
-                        self._room.set()
-                self._all_sent.set()
-                self._waiting.clear()
-                await self._waiting.wait()
-        except WebSocketClosed:
-            self._all_sent.set()
+        if self._closed is not None:
+            raise self._loss(self._closed)
+        return self._stream
 
     # Reading, and the end of it
 
-    async def _receive(self, connection: ClientConnection) -> None:
-        try:
-            while True:
-                self._take(await connection.recv())
-        except WebSocketClosed as error:
-            self._deliver()
-            if self._closer is None:  # else it is a clean end, and the close reports it when all is done
-                loss = why_closed(error, f"the agent at {self.description}", self._options, self._longest)
-                self._lost = self._without_secrets(loss)
-                self._room.set()
-                self._report(self._lost)
-        finally:
-            connection.transport.abort()
+    def _deliver(self, data: bytes) -> None:
+        if self._receiver is not None and not self._reported:
+            self._receiver.data_received(data)
 
-    def _take(self, frame: str | bytes) -> None:
-        if isinstance(frame, bytes):
-            self._note(f"a binary frame of {len(frame)} bytes was ignored: messages of ACP are text frames")
-            return
-        lines = as_lines(frame.encode())
-        if lines:
-            if not self._arrived:
-                asyncio.get_running_loop().call_soon(self._deliver)
-            self._arrived.append(lines)
+    def _ended(self, error: WebSocketClosed) -> None:
+        self._closed = error
+        if self._closer is None:  # else it is a clean end, and the close reports it when all is done
+            self._report(self._loss(error))
 
-    def _deliver(self) -> None:
-        if self._arrived:
-            data = b"".join(self._arrived)
-            self._arrived.clear()
-            if self._receiver is not None and not self._reported:
-                self._receiver.data_received(data)
+    def _loss(self, error: WebSocketClosed) -> ConnectionLost:
+        assert self._stream is not None
+        longest = self._stream.longest
+        return self._without_secrets(why_closed(error, f"the agent at {self.description}", self._options, longest))
 
     def _report(self, error: TransportError | None) -> None:
-        if self._connection is not None and self._receiver is not None and not self._reported:
+        if self._stream is not None and self._receiver is not None and not self._reported:
             self._reported = True
             self._call(self._receiver.connection_lost, error)
 
@@ -352,7 +295,6 @@ class WebSocketTransport(Transport):
         if self._closer is None:
             self._closer = asyncio.create_task(self._stop(), name=f"close {self.description}")
             self._closer.add_done_callback(lambda _: self._report(None))
-            self._room.set()
         await asyncio.wait([self._closer])
         if not self._closer.cancelled():
             self._closer.result()
@@ -361,18 +303,6 @@ class WebSocketTransport(Transport):
         if self._opening is not None:
             self._opening.cancel()
             await asyncio.wait([self._opening])
-        connection = self._connection
-        if connection is None:
-            return
-        try:
-            async with asyncio.timeout(self._options.close_timeout):
-                await self._all_sent.wait()
-                await connection.close()
-        except TimeoutError:
-            seconds = self._options.close_timeout
+        seconds = self._options.close_timeout
+        if self._stream is not None and not await self._stream.close(seconds):
             self._note(f"{self.description} did not say goodbye within {seconds:g} s; the connection was cut")
-        finally:
-            connection.transport.abort()
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.wait(self._tasks)

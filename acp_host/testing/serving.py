@@ -1,0 +1,172 @@
+"""An agent that hosts reach over a network: :func:`serve_websocket`.
+
+For tests of programs that connect to agents elsewhere, and for the command ``acp-host agent --ws``. It listens on this
+machine only unless the caller insists, and lets nobody in without the token, see :mod:`acp_host.testing.access`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from attrs import frozen
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.http11 import Request, Response
+
+from acp_host.errors import InvalidInput
+from acp_host.testing._websocket_host import HostOnWebSocket
+from acp_host.testing.access import Access, Refusal, check_bind
+from acp_host.transports import Transport
+from acp_host.transports.remote_options import MAX_SIZE
+
+__all__ = ["ServedAgent", "serve_websocket"]
+
+_MOST_CONNECTIONS = 64
+_LAST_STEPS = 3.0
+"""Seconds that agents may take to end once their connections have."""
+
+# The library logs requests with their tokens, and what is wrong with a request is told to who sent it.
+_logger = logging.getLogger("acp_host.testing.websockets")
+_logger.setLevel(logging.CRITICAL)
+
+
+@frozen
+class ServedAgent:
+    """Where an agent is served.
+
+    Attributes:
+        url: its URL, to be used with ``RemoteOptions(bearer=token)``.
+        url_with_token: the URL for clients that cannot set a header.
+        token: what the client must know.
+        port: the port it listens at.
+    """
+
+    url: str
+    url_with_token: str
+    token: str
+    port: int
+
+    def __repr__(self) -> str:
+        return f"<ServedAgent at {self.url}>"
+
+
+@asynccontextmanager
+async def serve_websocket(
+    agent: Callable[[Transport], Awaitable[int]],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    path: str = "/acp",
+    access: Access | None = None,
+    allow_other_machines: bool = False,
+    max_size: int = MAX_SIZE,
+) -> AsyncIterator[ServedAgent]:
+    """Serve an agent over WebSocket while the block runs. ::
+
+        async with serve_websocket(ReferenceAgent().serve) as served:
+            async with acp_host.connect(served.url, remote=RemoteOptions(bearer=served.token)) as connection:
+                ...
+
+    Every connection is one call of ``agent``; up to 64 may be open at once.
+
+    Args:
+        agent: serves one host over the transport that it is given, e.g. ``ReferenceAgent().serve``.
+        host: name or address to listen at.
+        port: port to listen at; 0 for a free one.
+        path: path of the endpoint.
+        access: who is let in; ``None``: who knows a random token.
+        allow_other_machines: ``host`` may be one that other machines can reach.
+        max_size: longest message that is read, in bytes.
+
+    Raises:
+        InvalidInput: other machines could connect, and that was not allowed; or nothing can listen there.
+    """
+    check_bind(host, allow_other_machines=allow_other_machines)
+    access = access or Access()
+    door = _Door(agent, access, path)
+    try:
+        server = await serve(
+            door.serve,
+            host,
+            port,
+            process_request=door.refuse,
+            process_response=door.name,
+            compression=None,
+            max_size=max_size,
+            close_timeout=_LAST_STEPS,
+            server_header=None,
+            logger=_logger,
+        )
+    except OSError as error:
+        raise InvalidInput(f"nothing can listen at {host}, port {port}: {error.strerror or error}") from error
+    try:
+        yield _served(server, host, path, access)
+    finally:
+        server.close()
+        await door.close()
+        await server.wait_closed()
+
+
+def _served(server: Server, host: str, path: str, access: Access) -> ServedAgent:
+    port = next(iter(server.sockets)).getsockname()[1]
+    place = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    url = f"ws://[{place}]:{port}{path}" if ":" in place else f"ws://{place}:{port}{path}"
+    return ServedAgent(url, access.with_token(url), access.token, port)
+
+
+class _Door:
+    """Lets connections in, and has the agent serve them."""
+
+    def __init__(self, agent: Callable[[Transport], Awaitable[int]], access: Access, path: str) -> None:
+        self._agent = agent
+        self._access = access
+        self._path = path
+        self._serving: set[asyncio.Task[None]] = set()
+
+    def refuse(self, connection: ServerConnection, request: Request) -> Response | None:
+        """Return the answer to a request that is not let in."""
+        refusal = self._access.refusal(
+            host=request.headers.get_all("Host"),
+            origin=request.headers.get_all("Origin"),
+            authorization=request.headers.get_all("Authorization"),
+            target=request.path,
+        )
+        if refusal is None and urlsplit(request.path).path != self._path:
+            refusal = Refusal(HTTPStatus.NOT_FOUND, f"The agent is at {self._path}.")
+        if refusal is None and len(self._serving) >= _MOST_CONNECTIONS:
+            refusal = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "There are too many connections.")
+        if refusal is None:
+            return None
+        response = connection.respond(refusal.status, f"{refusal.text}\n")
+        response.headers.update(refusal.headers)
+        return response
+
+    @staticmethod
+    def name(connection: ServerConnection, request: Request, response: Response) -> None:
+        """Give a connection its name."""
+        if response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
+            response.headers["Acp-Connection-Id"] = str(uuid.uuid4())
+
+    async def serve(self, connection: ServerConnection) -> None:
+        """Have the agent serve a connection until its end."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._serving.add(task)
+        host = HostOnWebSocket(connection)
+        try:
+            await self._agent(host)
+        finally:
+            self._serving.discard(task)
+            await host.close()
+
+    async def close(self) -> None:
+        """Wait until the agents have ended; cancel those that do not."""
+        if self._serving:
+            _, late = await asyncio.wait(self._serving, timeout=_LAST_STEPS)
+            for task in late:
+                task.cancel()
