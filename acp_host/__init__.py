@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from acp_host.protocol.host_protocol import HostProtocol
     from acp_host.protocol.negotiation import Agreement
     from acp_host.quirks import QUIRKS, Quirk, QuirkKind
+    from acp_host.recording import RecordedLine, Recording, RecordingTransport, Redaction, read_recording
     from acp_host.reminders.model import Reminder
     from acp_host.reminders.policy import ReminderPolicy
     from acp_host.reminders.receipt import ReminderReceipt
@@ -213,6 +214,10 @@ __all__ = [
     "PromptFailed",
     "Quirk",
     "QuirkKind",
+    "RecordedLine",
+    "Recording",
+    "RecordingTransport",
+    "Redaction",
     "RememberedDecisions",
     "Reminder",
     "ReminderEntry",
@@ -268,6 +273,7 @@ __all__ = [
     "memory_pair",
     "printable",
     "read_form",
+    "read_recording",
     "redaction",
     "sandbox",
     "to_json",
@@ -292,6 +298,7 @@ _HOMES = {
     "acp_host.protocol.host_protocol": ("HostProtocol",),
     "acp_host.protocol.negotiation": ("Agreement",),
     "acp_host.quirks": ("Quirk", "QuirkKind", "QUIRKS"),
+    "acp_host.recording": ("RecordedLine", "Recording", "RecordingTransport", "Redaction", "read_recording"),
     "acp_host.reminders.model": ("Reminder",),
     "acp_host.reminders.policy": ("ReminderPolicy",),
     "acp_host.reminders.receipt": ("ReminderReceipt",),

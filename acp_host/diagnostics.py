@@ -68,6 +68,8 @@ class DiagnosticKind(StrEnum):
     """A decision about a permission could not be remembered or used, or the agent did not take it or keep to it."""
     TRANSPORT = "transport"
     """The transport had to do something out of the ordinary, e.g. kill a process that did not end."""
+    RECORDING = "recording"
+    """The recording of the conversation is not complete."""
 
 
 @frozen

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 __all__ = ["HIDDEN", "Redactor", "is_secret_name", "redact", "redact_text"]
@@ -96,6 +96,11 @@ class Redactor:
     def has_secrets(self) -> bool:
         """Whether it was told any."""
         return bool(self._secrets)
+
+    @property
+    def known(self) -> Sequence[str]:
+        """The secrets that it was told, as they are and as they stand in JSON; nothing to be shown."""
+        return self._secrets
 
     def add(self, secrets: Iterable[str]) -> None:
         """Learn secrets; those of fewer than four characters are left out, since they are found everywhere."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from acp_host._version import __version__
+from acp_host.diagnostics import Diagnostic
 from acp_host.errors import InvalidInput, InvalidState
 from acp_host.host.authentication import LoginHandler, LoginRunner
 from acp_host.host.connection import HostConnection
@@ -45,11 +47,20 @@ from acp_host.transports.remote_address import RemoteAddress, has_scheme
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.initialize import Implementation
 
+if TYPE_CHECKING:
+    from acp_host.recording import Recording
+
 __all__ = ["StartTimeouts", "connect"]
 
 _SMALLEST_MAXIMUM = 1_024
 """Smallest ``max_message_size``, in bytes: a host that reads less cannot read the answer to ``initialize``."""
-_WORDS = {None: "None", Callable: "a function", Mapping: "a mapping", bool: "True, False"}
+_WORDS = {
+    None: "None",
+    Callable: "a function",
+    Mapping: "a mapping",
+    bool: "True, False",
+    os.PathLike: "a path",
+}
 """What the kinds of arguments are called in errors, where it is not the name of the class."""
 _HINTS = {
     "permissions": "PermissionPolicy.load(path) reads a policy from a file, PermissionPolicy.allow_once() is one",
@@ -57,6 +68,7 @@ _HINTS = {
     "elicitation": "an ElicitationQueue() holds the questions for your user interface",
     "memory": "so many turns are MemoryPolicy(keep_turns=…)",
     "authenticate": "lambda request: request.methods[0] takes the first way to log in",
+    "record": 'record="talk.jsonl" is a file, Recording(path, …) says more about it',
     "launcher": "acp_host.sandbox.sandbox_here(writable=[…]) makes one",
     "remote": "a token alone is RemoteOptions(bearer=…)",
 }
@@ -137,6 +149,8 @@ class connect:
             at the next start with the same directory. ``None``: nothing is written.
         on_stderr: called with each line the agent writes to stderr, e.g. to show what an installer does.
         memory: how much of the sessions' transcripts is kept; ``None`` keeps all.
+        record: a file to which all messages in both directions are written, without secrets; or a
+            :class:`~acp_host.recording.Recording`, which says more. ``None``: nothing is recorded.
         quirks: the table of quirks in force; ``None``: :data:`acp_host.QUIRKS`; empty to switch them off.
         max_message_size: longest message that is read, in bytes.
         lint: hold every message against the schema: ``"warn"`` makes a diagnostic of what does not fit, ``"strict"``
@@ -144,7 +158,8 @@ class connect:
             :mod:`acp_host.host.lint_transport`.
 
     Raises:
-        InvalidInput: the target is none that can be connected to, or an argument does not go with it.
+        InvalidInput: the target is none that can be connected to, an argument does not go with it, or the recording
+            cannot be written.
         StartFailed: the agent cannot be launched or reached, ended early, or (``StartTimeout``) did not answer in time;
             with its exit status and the end of its stderr.
         UnsupportedVersion: it speaks another version of the protocol.
@@ -178,6 +193,7 @@ class connect:
         process_records: str | Path | None = None,
         on_stderr: Callable[[str], None] | None = None,
         memory: MemoryPolicy | None = None,
+        record: Recording | str | os.PathLike[str] | None = None,
         quirks: tuple[Quirk, ...] | None = None,
         max_message_size: int = MAX_MESSAGE_SIZE,
         lint: LintMode | str = LintMode.OFF,
@@ -249,6 +265,7 @@ class connect:
         )
         if self._is_remote():
             _check_remote(self._services, self._options, allow_remote_services)
+        self._recording = None if record is None else _recording(record)
         self._handlers = dict(handlers or {})
         self._host: HostConnection | None = None
         self._entered = False
@@ -291,6 +308,8 @@ class connect:
             target = remote_transport(target, self._remote, on_diagnostic=diagnostics.add)
         elif not isinstance(target, Transport):
             target = StdioTransport(target, **self._launch, on_diagnostic=diagnostics.add)
+        if self._recording is not None:
+            target = _recorded(target, self._recording, diagnostics)
         if self._lint is not LintMode.OFF:
             target = self._linted(target, diagnostics)
         host = HostConnection(target, self._services, self._options, diagnostics)
@@ -308,6 +327,24 @@ class connect:
             strict=self._lint is LintMode.STRICT,
             max_message_size=self._options.max_message_size,
         )
+
+
+def _recording(given: Recording | str | os.PathLike[str]) -> Recording:
+    from acp_host.recording import Recording  # loaded for those who record
+
+    _check("record", given, Recording, str, os.PathLike, None)
+    return Recording.of(given)
+
+
+def _recorded(target: Transport, recording: Recording, diagnostics: DiagnosticLog) -> Transport:
+    from acp_host.recording import Recorder, RecordingTransport
+
+    loop = asyncio.get_running_loop()
+
+    def report(diagnostic: Diagnostic) -> None:
+        loop.call_soon_threadsafe(diagnostics.add, diagnostic)
+
+    return RecordingTransport(target, Recorder(recording, known=diagnostics.redactor, report=report))
 
 
 def _check(name: str, value: object, *kinds: Any) -> None:

@@ -5,13 +5,14 @@ What comes of that is in :class:`~acp_host.host.lint_mode.LintMode`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt, throttled
 from acp_host.errors import AcpError, DecodeError
 from acp_host.host.linter import Finding, Linter, Side
-from acp_host.transports import Launch, Receiver, Transport
+from acp_host.transports import Receiver, Transport
+from acp_host.transports._around import TransportAround
 from acp_host.wire.codec import Noise, Unreadable, read
 from acp_host.wire.framing import LineFramer, Oversized
 
@@ -21,7 +22,7 @@ _MAX_DISTINCT = 1_000
 """Findings that are remembered, so that each is told once."""
 
 
-class LintTransport(Transport):
+class LintTransport(TransportAround):
     """A tap around another transport.
 
     Args:
@@ -34,8 +35,7 @@ class LintTransport(Transport):
     def __init__(
         self, inner: Transport, report: Callable[[Diagnostic], None], *, strict: bool, max_message_size: int
     ) -> None:
-        self.description = inner.description
-        self._inner = inner
+        super().__init__(inner)
         self._report = report
         self._tell = throttled(report)
         self._strict = strict
@@ -49,37 +49,12 @@ class LintTransport(Transport):
         self._receiver: Receiver | None = None
         self._ended = False
 
-    # --- what is the other transport's ------------------------------------------------------------------------------
-
-    @property
-    def exit_status(self) -> int | None:
-        return self._inner.exit_status
-
-    def stderr_tail(self) -> str:
-        return self._inner.stderr_tail()
-
-    @property
-    def launch(self) -> Launch | None:
-        return self._inner.launch
-
-    def as_started(self, launch: Launch) -> Launch:
-        return self._inner.as_started(launch)
-
-    def again(self, env: Mapping[str, str]) -> Transport | None:
-        inner = self._inner.again(env)
-        if inner is None:
-            return None
+    def around(self, inner: Transport) -> LintTransport:
         return LintTransport(inner, self._report, strict=self._strict, max_message_size=self._max_message_size)
 
     async def start(self, receiver: Receiver) -> None:
         self._receiver = receiver
         await self._inner.start(self)
-
-    async def drain(self) -> None:
-        await self._inner.drain()
-
-    async def close(self) -> None:
-        await self._inner.close()
 
     # --- what goes over it ------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Recordings of conversations: what went over the wire in both directions, with the time.
 
-:mod:`~acp_host.recording.format` is the file format and its reader.
+:class:`Recording` says where and how, :class:`RecordingTransport` is the tap around a transport, and
+:func:`read_recording` reads the files, whose format :mod:`~acp_host.recording.format` describes.
 """
 
 from __future__ import annotations
@@ -13,11 +14,19 @@ from acp_host.recording.format import (
     parse_line,
     read_recording,
 )
+from acp_host.recording.recorder import Recorder
+from acp_host.recording.redaction import Redaction
+from acp_host.recording.settings import Recording
+from acp_host.recording.tap import RecordingTransport
 
 __all__ = [
     "MetaEvent",
     "RecordedDirection",
     "RecordedLine",
+    "Recorder",
+    "Recording",
+    "RecordingTransport",
+    "Redaction",
     "encode_line",
     "parse_line",
     "read_recording",
