@@ -18,7 +18,6 @@ from acp_host.testing.agent_side import AgentSide, Handler
 from acp_host.transports import Transport
 from acp_host.wire.auth import AuthMethod
 from acp_host.wire.capabilities import ClientCapabilities
-from acp_host.wire.converters import unstructure
 from acp_host.wire.initialize import InitializeRequest
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ class Connection:
             AuthRequired: nobody is logged in, and that matters.
         """
         if self.agent.require_auth and not self.agent.logged_in:
-            methods = [unstructure(method, AuthMethod) for method in self.logins()]
+            methods = self.edition.logins(self.logins())
             raise AuthRequired("Authentication required", data={"authMethods": methods})
 
     def logins(self) -> tuple[AuthMethod, ...]:

@@ -20,7 +20,9 @@ from acp_host.testing._states import States
 from acp_host.testing._turn_methods import TurnMethods
 from acp_host.testing.agent_session import AgentSession
 from acp_host.testing.agent_side import Handler
+from acp_host.wire.auth import AuthMethod
 from acp_host.wire.capabilities import ClientCapabilities
+from acp_host.wire.converters import unstructure
 from acp_host.wire.initialize import Implementation, InitializeRequest, InitializeResponse
 
 if TYPE_CHECKING:
@@ -67,6 +69,10 @@ class Edition(ABC):
         """Return the result of ``initialize``."""
 
     @abstractmethod
+    def logins(self, methods: Sequence[AuthMethod]) -> list[Any]:
+        """Return ways to log in as they stand in JSON."""
+
+    @abstractmethod
     def speech(self) -> Speech:
         """Return the speech of a new connection."""
 
@@ -97,6 +103,9 @@ class EditionV1(Edition):
     def answer(self, connection: Connection) -> InitializeResponse:
         capabilities = agent_capabilities(connection.agent.features)
         return InitializeResponse(self.version, capabilities, auth_methods=connection.logins(), agent_info=INFO)
+
+    def logins(self, methods: Sequence[AuthMethod]) -> list[Any]:
+        return [unstructure(method, AuthMethod) for method in methods]
 
     def speech(self) -> Speech:
         return Speech()

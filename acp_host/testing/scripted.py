@@ -253,16 +253,23 @@ class ScriptedAgent:
 
     # --- what most scripts begin with, and say ----------------------------------------------------------------------
 
-    async def handshake(self, capabilities: Mapping[str, Any] | None = None, **members: Any) -> dict[str, Any]:
+    async def handshake(
+        self, capabilities: Mapping[str, Any] | None = None, *, version: int = 1, **members: Any
+    ) -> dict[str, Any]:
         """Expect ``initialize`` and answer it; return its parameters.
 
         Args:
-            capabilities: ``agentCapabilities``.
+            capabilities: ``agentCapabilities``; in ACP v2 ``capabilities``, there with ``session`` if none are given.
+            version: the version of the protocol to answer with, and in.
             members: further members of the result, or others in place of the usual ones.
         """
         message = await self.expect("initialize")
         info = {"name": "scripted-agent", "version": "1"}
-        usual = {"protocolVersion": 1, "agentInfo": info, "agentCapabilities": capabilities or {}}
+        usual: dict[str, Any] = {"protocolVersion": version}
+        if version == 1:
+            usual |= {"agentInfo": info, "agentCapabilities": capabilities or {}}
+        else:
+            usual |= {"info": info, "capabilities": {"session": {}} if capabilities is None else capabilities}
         self.reply(usual | members)
         params: dict[str, Any] = message["params"]
         return params
@@ -281,10 +288,23 @@ class ScriptedAgent:
             session_id = asked.get("sessionId", "session-1")
         self.notify("session/update", {"sessionId": session_id, "update": update})
 
-    def say(self, text: str, session_id: str | None = None) -> None:
-        """Send a piece of the agent's message; ``session_id`` as for :meth:`update`."""
+    def say(self, text: str, session_id: str | None = None, *, message_id: str | None = None) -> None:
+        """Send a piece of the agent's message; ``session_id`` as for :meth:`update`, ``message_id`` as in ACP v2."""
         content = {"type": "text", "text": text}
-        self.update({"sessionUpdate": "agent_message_chunk", "content": content}, session_id)
+        named = {} if message_id is None else {"messageId": message_id}
+        self.update({"sessionUpdate": "agent_message_chunk", "content": content, **named}, session_id)
+
+    async def accept_prompt(self, message_id: str = "user-1") -> dict[str, Any]:
+        """Expect ``session/prompt`` and accept it as in ACP v2, with the echo of the message; return its parameters."""
+        message = await self.expect("session/prompt")
+        self.reply({"messageId": message_id})
+        params: dict[str, Any] = message["params"]
+        self.update({"sessionUpdate": "user_message", "messageId": message_id, "content": params["prompt"]})
+        return params
+
+    def state(self, state: str, session_id: str | None = None, **members: Any) -> None:
+        """Send a ``state_update`` of ACP v2, e.g. ``state("idle", stopReason="end_turn")``."""
+        self.update({"sessionUpdate": "state_update", "state": state, **members}, session_id)
 
     # --- the transport's callbacks ----------------------------------------------------------------------------------
 

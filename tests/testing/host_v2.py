@@ -15,7 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from acp_host.errors import RequestFailed, TransportError
-from acp_host.testing import ReferenceAgent
+from acp_host.testing import ReferenceAgent, ScriptedAgent
 from acp_host.transports import Transport
 from tests.testing import reminder_forms
 
@@ -219,7 +219,9 @@ def merged(updates: list[dict[str, Any]], call_id: str) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def connected(agent: ReferenceAgent | None = None, *, initialized: bool = True) -> AsyncIterator[HostV2]:
+async def connected(
+    agent: ReferenceAgent | ScriptedAgent | None = None, *, initialized: bool = True
+) -> AsyncIterator[HostV2]:
     """Connect to an agent that speaks v2."""
     transport = (agent or ReferenceAgent(protocol_versions=[2])).transport()
     host = HostV2(transport)

@@ -481,7 +481,8 @@ async def test_login_and_logout() -> None:
         assert [(method["type"], method["methodId"]) for method in answer["authMethods"]] == [
             *(("agent", "reference-login"), ("terminal", "reference-terminal"), ("card", "reference-card"))
         ]
-        assert (await refused(host, "session/new", cwd="/project")).code == -32000
+        error = await refused(host, "session/new", cwd="/project")
+        assert (error.code, error.data) == (-32000, {"authMethods": answer["authMethods"]})
         assert (await host.call("auth/status"))["state"] == "unauthenticated"
         assert await host.call("auth/login", methodId="reference-login") == {}
         session = await host.open()

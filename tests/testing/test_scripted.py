@@ -12,6 +12,7 @@ import acp_host
 from acp_host.testing import ScriptedAgent
 from acp_host.testing.scripted import main
 from acp_host.transports import Transport
+from tests.testing.host_v2 import connected, kinds
 
 
 async def hello(agent: ScriptedAgent) -> None:
@@ -184,3 +185,20 @@ def test_a_script_that_no_other_process_can_load() -> None:
 def test_usage(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(argv) == 2
     assert "usage" in capsys.readouterr().err
+
+
+async def hello_in_v2(agent: ScriptedAgent) -> None:
+    await agent.handshake(version=2)
+    await agent.open_session("s1")
+    await agent.accept_prompt("m1")
+    agent.state("running")
+    agent.say("Hello", message_id="m2")
+    agent.state("idle", stopReason="end_turn")
+
+
+async def test_a_turn_in_v2() -> None:
+    async with connected(ScriptedAgent(hello_in_v2)) as host:
+        session = await host.open()
+        updates = await host.prompt(session, "Hi")
+    assert kinds(updates) == ["user_message", "running", "agent_message_chunk", "idle"]
+    assert [update.get("messageId") for update in updates] == ["m1", None, "m2", None]

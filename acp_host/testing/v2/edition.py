@@ -56,13 +56,15 @@ class EditionV2(Edition):
         return client
 
     def answer(self, connection: Connection) -> dict[str, Any]:
-        logins = [unstructure(method, AuthMethod) for method in connection.logins()]
         return {
             "protocolVersion": self.version,
             "info": unstructure(INFO),
             "capabilities": _capabilities(connection.agent.features),
-            "authMethods": [_login(method) for method in logins],
+            "authMethods": self.logins(connection.logins()),
         }
+
+    def logins(self, methods: Sequence[AuthMethod]) -> list[Any]:
+        return [_login(unstructure(method, AuthMethod)) for method in methods]
 
     def speech(self) -> Speech:
         return SpeechV2()
