@@ -6,16 +6,25 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from acp_host.state.entries import ENDED_CALL, BlockPart, MessageEntry, MessagePart, Speaker, TextPart, ToolCallEntry
+from acp_host.state.entries import (
+    ENDED_CALL,
+    BlockPart,
+    MessageEntry,
+    MessagePart,
+    ShownContent,
+    Speaker,
+    TextPart,
+    ToolCallEntry,
+)
 from acp_host.state.text import TextBuilder
-from acp_host.wire._model import NO_EXTRA, UNSET
+from acp_host.wire._model import NO_EXTRA, UNSET, Unset
 from acp_host.wire.content import ContentBlock, TextContent
-from acp_host.wire.tool_calls import ToolCall, ToolCallContent, ToolCallLocation, ToolCallUpdate
+from acp_host.wire.tool_calls import ToolCall, ToolCallLocation, ToolCallUpdate
 
 if TYPE_CHECKING:
     from acp_host.state.harn.tool_facts import ToolFacts
 
-__all__ = ["MessageBuilder", "PartsBuilder", "ToolCallBuilder", "parts_of"]
+__all__ = ["MessageBuilder", "PartsBuilder", "ToolCallBuilder", "parts_of", "patched"]
 
 
 class PartsBuilder:
@@ -103,6 +112,14 @@ class MessageBuilder:
         )
 
 
+def patched(known: Mapping[str, Any], patch: Mapping[str, Any] | None | Unset) -> Mapping[str, Any]:
+    """Return ``_meta`` after a patch: the members it names are changed, or removed by ``None``; ``None`` clears all."""
+    if isinstance(patch, Unset):
+        return known
+    changed = {name: member for name, member in {**known, **(patch or {})}.items() if member is not None}
+    return changed if patch and changed else NO_EXTRA
+
+
 _SAID = ("title", "name", "kind", "status", "content", "locations", "raw_input", "raw_output")
 _LISTS = ("content", "locations")
 _said_in = operator.attrgetter(*_SAID)
@@ -112,6 +129,7 @@ class ToolCallBuilder:
     """A tool call that may still be told more about."""
 
     __slots__ = (
+        "cancellable",
         "extra",
         "harn",
         "key",
@@ -136,11 +154,12 @@ class ToolCallBuilder:
         self.turn = turn
         self.replayed = replayed
         self.title = self.name = self.kind = self.status = self.raw_input = self.raw_output = None
-        self.content: tuple[ToolCallContent, ...] = ()
+        self.content: Sequence[ShownContent] = ()
         self.locations: tuple[ToolCallLocation, ...] = ()
         self.meta: Mapping[str, Any] = NO_EXTRA
         self.extra: Mapping[str, Any] = NO_EXTRA
         self.harn: ToolFacts | None = None
+        self.cancellable = False
 
     @classmethod
     def of(cls, entry: ToolCallEntry) -> ToolCallBuilder:
@@ -153,7 +172,7 @@ class ToolCallBuilder:
             turn=entry.turn,
             replayed=entry.replayed,
         )
-        for name in (*_SAID, "meta", "extra", "unfinished", "harn"):
+        for name in (*_SAID, "meta", "extra", "unfinished", "harn", "cancellable"):
             setattr(builder, name, getattr(entry, name))
         return builder
 
@@ -176,6 +195,22 @@ class ToolCallBuilder:
         if self.unfinished and self.finished:
             self.unfinished = False
 
+    def patch(self, said: Mapping[str, Any], meta: Mapping[str, Any] | None | Unset, extra: Mapping[str, Any]) -> None:
+        """Take what a message says with the values that hold from now on."""
+        for name, value in said.items():
+            setattr(self, name, value)
+        self.meta = patched(self.meta, meta)
+        if extra:
+            self.extra = {**self.extra, **extra}
+        if self.unfinished and self.finished:
+            self.unfinished = False
+
+    def add_content(self, content: ShownContent) -> None:
+        """Take one more thing that the call has produced."""
+        if not isinstance(self.content, list):
+            self.content = list(self.content)
+        self.content.append(content)
+
     def mark_unfinished(self) -> bool:
         """Note that its turn is over, unless the agent said that the call has ended; tell whether this is new."""
         if self.finished or self.unfinished:
@@ -190,6 +225,7 @@ class ToolCallBuilder:
 
     def freeze(self) -> ToolCallEntry:
         """Return the call as it is now."""
+        self.content = content = tuple(self.content)  # the same object as long as nothing is added
         return ToolCallEntry(
             position=self.position,
             key=self.key,
@@ -198,7 +234,7 @@ class ToolCallBuilder:
             name=self.name,
             kind=self.kind,
             status=self.status,
-            content=self.content,
+            content=content,
             locations=self.locations,
             raw_input=self.raw_input,
             raw_output=self.raw_output,
@@ -209,4 +245,5 @@ class ToolCallBuilder:
             turn=self.turn,
             replayed=self.replayed,
             harn=self.harn,
+            cancellable=self.cancellable,
         )

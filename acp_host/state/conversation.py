@@ -16,11 +16,11 @@ from acp_host.state import events
 from acp_host.state.builders import MessageBuilder, ToolCallBuilder, parts_of
 from acp_host.state.changes import Note
 from acp_host.state.echo import Echo
-from acp_host.state.entries import Entry, MessageEntry, ReminderNote, Speaker, ToolCallEntry
+from acp_host.state.entries import Entry, MessageEntry, MessagePart, ReminderNote, Speaker, ToolCallEntry
 from acp_host.state.other_entries import OtherEntries, Positions
 from acp_host.state.transcript import Transcript
 from acp_host.state.transcript_writer import TranscriptWriter
-from acp_host.wire._model import evolve
+from acp_host.wire._model import UNSET, evolve
 from acp_host.wire.content import ContentBlock, TextContent
 from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
 
@@ -35,6 +35,7 @@ class Conversation:
 
     Attributes:
         writer: writes it; knows the turn that is running, and whether what comes is history.
+        background_calls: the ids of the tool calls that go on when the turn that they began in is over.
 
     Args:
         note: called with the section, the position and the kind of each change.
@@ -50,7 +51,9 @@ class Conversation:
         self._is_aside = False
         # The message whose change is noted already: nothing more to do for its further chunks until someone looks.
         self._noted: MessageBuilder | None = None
+        # Where the messages of this turn stand, and those whose id means them in all of the session.
         self._messages: dict[tuple[str, str], int] = {}
+        self._messages_of_session: dict[tuple[str, str], int] = {}
         self._echo = Echo()
         # Position and turn of the call that an id means at present, and how often the id was used; plain tuples, which
         # the garbage collector need not look at.
@@ -58,6 +61,7 @@ class Conversation:
         self._open_calls: dict[int, ToolCallBuilder] = {}
         self._replayed_turns = 0
         self._leading = range(0)
+        self.background_calls: frozenset[str] = frozenset()
 
     def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns the transcript."""
@@ -65,7 +69,11 @@ class Conversation:
             **self._others.reducers(),
             events.MessageChunk: self._message_chunk,
             events.TextStreamed: self._text_streamed,
+            events.MessageReplaced: self._message_replaced,
+            events.PromptInserted: self._prompt_inserted,
             events.ToolCallReported: self._tool_call,
+            events.ToolCallPatched: self._tool_call_patched,
+            events.ToolCallContentAdded: self._tool_call_content,
             events.ReminderShown: self._reminder,
         }
 
@@ -86,6 +94,7 @@ class Conversation:
     def _dropped(self, first: int) -> None:
         """Forget how to find the entries before a position."""
         self._calls = {key: known for key, known in self._calls.items() if known[0] >= first}
+        self._messages_of_session = {key: at for key, at in self._messages_of_session.items() if at >= first}
         self._others.dropped(first)
 
     # --- messages ---------------------------------------------------------------------------------------------------
@@ -93,9 +102,9 @@ class Conversation:
     def _message_chunk(self, event: events.MessageChunk) -> None:
         message = self._continued(event)
         if message is None:
-            if event.speaker is Speaker.USER and self._is_echo(event.content, event.message_id):
+            if event.speaker is Speaker.USER and self._is_echo(event.content, event.message_id, event.of_session):
                 return
-            message = self._begin_message(event.speaker, event.content, event.message_id)
+            message = self._begin_message(event.speaker, event.content, event.message_id, event.of_session)
             if message is None:
                 return
         message.parts.add(event.content)
@@ -108,7 +117,8 @@ class Conversation:
                 message.parts.extend(event.texts[number:])
                 self._note_message(message)
                 return
-            self._message_chunk(events.MessageChunk(event.speaker, TextContent(text), event.message_id))
+            chunk = events.MessageChunk(event.speaker, TextContent(text), event.message_id, event.of_session)
+            self._message_chunk(chunk)
 
     def _continued(self, event: events.MessageChunk | events.TextStreamed) -> MessageBuilder | None:
         """Return the message that is being written, if this is more of it."""
@@ -122,15 +132,18 @@ class Conversation:
             self._noted = message
             self.writer.touch(message.position)
 
-    def _begin_message(self, speaker: Speaker, content: ContentBlock, message_id: str | None) -> MessageBuilder | None:
+    def _begin_message(
+        self, speaker: Speaker, content: ContentBlock, message_id: str | None, of_session: bool
+    ) -> MessageBuilder | None:
         """Return the builder that a chunk belongs to: of a message known by id, or of a new one.
 
         A message does not begin with an empty text: agents send such for no reason. There is no builder for one.
         """
         self._close_message()
         if message_id is not None:
-            position = self._messages.get((speaker, message_id))
-            entry = None if position is None else self.writer.store.get(position)
+            known = self._messages_of_session if of_session else self._messages
+            position = known.get((speaker, message_id))
+            entry = None if position is None or self.writer.is_superseded(position) else self.writer.store.get(position)
             if position is not None and isinstance(entry, MessageEntry):
                 self._message = MessageBuilder.of(entry)
                 self.writer.store.put(position, self._message)
@@ -143,7 +156,8 @@ class Conversation:
         self._message = MessageBuilder(position, speaker, message_id, self.writer.turn, self.writer.is_history)
         self.writer.append(self._message)
         if message_id is not None:
-            self._messages[speaker, message_id] = position
+            known = self._messages_of_session if of_session else self._messages
+            known[speaker, message_id] = position
         if speaker is Speaker.USER:
             for repeated in self._echo.broken_off(position):
                 self._message.parts.add(repeated)
@@ -154,15 +168,68 @@ class Conversation:
             self.writer.store.close(self._message.position)
             self._message = None
 
-    def _is_echo(self, content: ContentBlock, message_id: str | None) -> bool:
+    def _is_echo(self, content: ContentBlock, message_id: str | None, of_session: bool) -> bool:
         """Tell whether a user chunk repeats the prompt that is shown already; if so, note its id."""
         if not self._echo.takes(content, self.writer.store.end):
             return False
+        if message_id is not None and self._echo.is_whole:
+            self._name_prompt(message_id, of_session)
+        return True
+
+    def _name_prompt(self, message_id: str, of_session: bool) -> None:
+        """Note what the agent calls the prompt of the turn."""
         position = self._echo.position
         entry = self.writer.store.get(position)
-        if message_id is not None and isinstance(entry, MessageEntry) and self._echo.is_whole:
+        if isinstance(entry, MessageEntry) and entry.message_id != message_id:
             self.writer.replace(position, evolve(entry, message_id=message_id))
+        if of_session:
+            self._messages_of_session[Speaker.USER, message_id] = position
+
+    def _prompt_inserted(self, event: events.PromptInserted) -> None:
+        known = self._messages_of_session.get((Speaker.USER, event.message_id))
+        if event.turn == self.writer.turn and self._echo.position >= 0 and known is None:
+            self._name_prompt(event.message_id, of_session=True)
+
+    def _message_replaced(self, event: events.MessageReplaced) -> None:
+        key = event.speaker, event.message_id
+        position = self._messages_of_session.get(key)
+        if position is not None and (self.writer.is_superseded(position) or self.writer.store.get(position) is None):
+            position = None
+        if event.speaker is Speaker.USER and self._repeats_prompt(event, position):
+            return
+        if position is None:
+            self._add_whole(event)
+        elif event.content is not UNSET:
+            self._replace_parts(position, parts_of(event.content or ()))
+
+    def _repeats_prompt(self, event: events.MessageReplaced, position: int | None) -> bool:
+        """Tell whether a whole message of the user is the prompt that is shown already; if so, note its id."""
+        prompt = self.writer.store.get(self._echo.position)
+        known = prompt.message_id if isinstance(prompt, MessageEntry) else None
+        if position not in (None, self._echo.position) or known not in (None, event.message_id):
+            return False
+        if not event.content or not self._echo.is_all(event.content):
+            return False
+        self._name_prompt(event.message_id, of_session=True)
         return True
+
+    def _add_whole(self, event: events.MessageReplaced) -> None:
+        """Show a message that was told at once; one that is new and empty is shown when something is in it."""
+        if not event.content:
+            return
+        self._close_message()
+        if event.speaker is Speaker.USER and self.writer.replaying:
+            self._begin_replayed_turn()
+        parts = parts_of(event.content)
+        entry = MessageEntry(speaker=event.speaker, parts=parts, message_id=event.message_id, **self.writer.place())
+        self._messages_of_session[event.speaker, event.message_id] = self._add(entry)
+
+    def _replace_parts(self, position: int, parts: tuple[MessagePart, ...]) -> None:
+        if self._message is not None and self._message.position == position:
+            self._close_message()
+        entry = self.writer.store.get(position)
+        if isinstance(entry, MessageEntry):
+            self.writer.replace(position, evolve(entry, parts=parts))
 
     def interrupt(self) -> None:
         """Learn that something else happens: if no turn runs, what the agent says next is another message."""
@@ -209,19 +276,37 @@ class Conversation:
     def _report_call(
         self, report: ToolCall | ToolCallUpdate, *, announced: bool, begins: bool, harn: ToolFacts | None = None
     ) -> int:
-        writer, known = self.writer, self._calls.get(report.tool_call_id)
+        builder = self._call(report.tool_call_id, announced=announced, begins=begins)
+        builder.merge(report, announced=announced, harn=harn)
+        return self._told_of_call(builder)
+
+    def _tool_call_patched(self, event: events.ToolCallPatched) -> None:
+        builder = self._call(event.tool_call_id, announced=True, begins=False)
+        builder.provisional = False
+        builder.patch(event.said, event.meta, event.extra)
+        self._told_of_call(builder)
+
+    def _tool_call_content(self, event: events.ToolCallContentAdded) -> None:
+        builder = self._call(event.tool_call_id, announced=False, begins=False)
+        builder.add_content(event.content)
+        self._told_of_call(builder)
+
+    def _call(self, tool_call_id: str, *, announced: bool, begins: bool) -> ToolCallBuilder:
+        """Return the builder of the call that an id means, a new one where it means none yet."""
+        writer, known = self.writer, self._calls.get(tool_call_id)
         if known is not None and writer.is_superseded(known[0]):
             known = None
         position, turn, uses = known or (-1, None, 0)
         # Some agents count anew in every turn: an id that begins again in a later turn is another call.
         again = begins and writer.turn is not None and turn != writer.turn
         if known is None or again:
-            builder = self._begin_call(report.tool_call_id, announced=announced, use=uses + 1)
-        else:
-            builder = self._call_builder(position)
-        builder.merge(report, announced=announced, harn=harn)
-        writer.touch(builder.position)
-        if writer.turn is None or self._is_aside:
+            return self._begin_call(tool_call_id, announced=announced, use=uses + 1)
+        return self._call_builder(position)
+
+    def _told_of_call(self, builder: ToolCallBuilder) -> int:
+        """Note that a call has changed, and return where it stands."""
+        self.writer.touch(builder.position)
+        if self.writer.turn is None or self._is_aside:
             self._close_call(builder)
         return builder.position
 
@@ -304,6 +389,8 @@ class Conversation:
         self.writer.turn_starts.append(self.writer.store.end)
         for reminder in event.leading:
             self._reminder(reminder)
+        if event.origin != "user":
+            return
         parts = parts_of(event.prompt)
         entry = MessageEntry(position=self.writer.store.end, speaker=Speaker.USER, parts=parts, turn=event.turn)
         self._add(entry)
@@ -319,7 +406,9 @@ class Conversation:
         self._end_turn()
         self._messages.clear()
         self._leading = range(0)
-        undo = functools.partial(self._restore, self._calls.copy(), self._others.known())
+        undo = functools.partial(
+            self._restore, self._calls.copy(), self._messages_of_session.copy(), self._others.known()
+        )
         self.writer.replay_started(whole=event.whole, undo=undo)
 
     def replay_failed(self) -> None:
@@ -327,9 +416,15 @@ class Conversation:
         self._end_turn()
         self.writer.replay_failed()
 
-    def _restore(self, calls: dict[str, tuple[int, int | None, int]], others: tuple[Positions, Positions]) -> None:
+    def _restore(
+        self,
+        calls: dict[str, tuple[int, int | None, int]],
+        messages: dict[tuple[str, str], int],
+        others: tuple[Positions, Positions],
+    ) -> None:
         """Let ids mean again what they meant before the replay."""
         self._calls = calls
+        self._messages_of_session = messages
         self._others.restore(others)
         self._messages.clear()
 
@@ -365,7 +460,7 @@ class Conversation:
         self._close_message()
         self._close_aside()
         for builder in tuple(self._open_calls.values()):
-            if builder.mark_unfinished():
+            if builder.tool_call_id not in self.background_calls and builder.mark_unfinished():
                 self.writer.touch(builder.position)
             self._close_call(builder)
         self.writer.turn = None

@@ -33,6 +33,8 @@ _HARN = "harn"
 """The section with what a Harn agent tells beside the conversation, of which only what changed is sent."""
 _GROWING = ("parts", "summary")
 """Attributes of entries that mostly grow at their end."""
+_LENGTHENED = ("content",)
+"""Attributes of entries that are lists of which the items that are there mostly stay the same."""
 _FOLLOWED = 64
 """How many entries are followed at a time; another one that changes is sent whole once."""
 
@@ -209,12 +211,19 @@ def _differences(before: Any, after: Any, path: str) -> list[Operation]:
         where = f"{path}/{wire_name(attribute.name)}"
         if attribute.name in _GROWING and _has_grown(old, new):
             operations += _growth(old, new, where)
+        elif attribute.name in _LENGTHENED and _begins_with(new, old):
+            operations += [add(f"{where}/-", to_json(item)) for item in new[len(old) :]]
         elif attribute.name == "output" and (gone := _missing(old, new)) is not None:
             operations += [remove(f"{where}/0") for _ in range(gone)]
             operations += _more_text(old[gone:], new, where)
         else:
             operations.append(replace(where, member_to_json(after, attribute.name)))
     return operations
+
+
+def _begins_with(new: tuple[Any, ...], old: tuple[Any, ...]) -> bool:
+    """Tell whether items were added at the end of a list, and nothing else."""
+    return len(old) < len(new) and all(before is now for before, now in zip(old, new, strict=False))
 
 
 def _has_grown(old: tuple[MessagePart, ...], new: tuple[MessagePart, ...]) -> bool:

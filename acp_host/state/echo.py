@@ -40,7 +40,8 @@ class Echo:
         self.position = position
         self._text = _squeezed(_text_of(blocks))
         self._before_prompt = len(self._text) - len(_squeezed(_text_of(prompt)))
-        self._others = [_identity(block) for block in blocks if not isinstance(block, TextContent)]
+        self._all_others = _others_of(blocks)
+        self._others = list(self._all_others)
         self._repeated = 0
         self._taken: list[ContentBlock] = []
         self._end = 0
@@ -73,6 +74,14 @@ class Echo:
         self._end = end
         return True
 
+    def is_all(self, content: Iterable[ContentBlock]) -> bool:
+        """Tell whether a whole message says what was sent, or the user's own part of it."""
+        if self.position < 0:
+            return False
+        blocks = tuple(content)
+        text = _squeezed(_text_of(blocks))
+        return text in (self._text, self._text[self._before_prompt :]) and _others_of(blocks) == self._all_others
+
     def broken_off(self, end: int) -> list[ContentBlock]:
         """Return what was taken for an echo, if what follows it at once shows that it was another message."""
         taken, self._taken = self._taken, []
@@ -84,6 +93,10 @@ class Echo:
 
 def _text_of(blocks: Iterable[ContentBlock]) -> str:
     return "".join(block.text for block in blocks if isinstance(block, TextContent))
+
+
+def _others_of(blocks: Iterable[ContentBlock]) -> list[tuple[Any, ...]]:
+    return [_identity(block) for block in blocks if not isinstance(block, TextContent)]
 
 
 def _squeezed(text: str) -> bytes:

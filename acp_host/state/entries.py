@@ -14,6 +14,7 @@ from acp_host.state._value import plain_json, value
 from acp_host.wire._model import NO_EXTRA
 from acp_host.wire.content import ContentBlock, TextContent
 from acp_host.wire.tool_calls import ToolCallContent, ToolCallLocation
+from acp_host.wire.v2.diffs import Diff as PatchedFiles
 
 if TYPE_CHECKING:
     from acp_host.state.harn.tool_facts import ToolFacts  # loaded when an agent turns out to be one of Harn's
@@ -28,6 +29,7 @@ __all__ = [
     "MessagePart",
     "ReminderNote",
     "SessionMessageEntry",
+    "ShownContent",
     "Speaker",
     "TextPart",
     "ToolCallEntry",
@@ -35,8 +37,11 @@ __all__ = [
 ]
 
 
-ENDED_CALL = ("completed", "failed", "restored")
+ENDED_CALL = ("completed", "failed", "cancelled", "restored")
 """The statuses of a call that has ended; of a restored one the changes were taken back (Harn)."""
+
+ShownContent: TypeAlias = ToolCallContent | PatchedFiles
+"""What a tool call has produced: changes of files are told with the texts before and after, or as patches."""
 
 
 class Speaker(StrEnum):
@@ -130,6 +135,7 @@ class ToolCallEntry:
         turn: number of its turn; ``None`` between turns.
         replayed: it came from a replay.
         harn: what a Harn agent says of it besides; ``None`` for every other agent.
+        cancellable: the agent can be asked to cancel this call alone.
     """
 
     type: ClassVar[str] = "tool_call"
@@ -141,7 +147,7 @@ class ToolCallEntry:
     name: str | None = None
     kind: str | None = None
     status: str | None = None
-    content: tuple[ToolCallContent, ...] = ()
+    content: tuple[ShownContent, ...] = ()
     locations: tuple[ToolCallLocation, ...] = ()
     raw_input: Any = plain_json(default=None)
     raw_output: Any = plain_json(default=None)
@@ -152,6 +158,7 @@ class ToolCallEntry:
     turn: int | None = None
     replayed: bool = False
     harn: ToolFacts | None = None
+    cancellable: bool = False
 
     @property
     def finished(self) -> bool:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from acp_host.state.entries import Speaker
+from acp_host.state.entries import ShownContent, Speaker
 from acp_host.state.injections import InjectionEvent, UserMessageTold
 from acp_host.state.option_entries import OptionSource
-from acp_host.wire._model import UNSET, Unset, model
+from acp_host.wire._model import NO_EXTRA, UNSET, Unset, model
 from acp_host.wire.commands import AvailableCommand
 from acp_host.wire.config_options import SessionConfigOption, SessionModeState
 from acp_host.wire.content import ContentBlock
@@ -23,12 +23,15 @@ from acp_host.wire.session_models import SessionModelState
 from acp_host.wire.subagents import SubagentUpdate
 from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
 from acp_host.wire.usage import Cost, Usage
+from acp_host.wire.v2.state_update import BackgroundWork
 
 if TYPE_CHECKING:
     from acp_host.state.harn.permission_facts import PermissionFacts
     from acp_host.state.harn.tool_facts import ToolFacts
 
 __all__ = [
+    "AgentTerminalPrinted",
+    "AgentTerminalReported",
     "CommandsReplaced",
     "CompactionReported",
     "CompactionSummaryAdded",
@@ -37,12 +40,14 @@ __all__ = [
     "HealthChanged",
     "HistoryChanged",
     "MessageChunk",
+    "MessageReplaced",
     "ModeChanged",
     "OptionSetFailed",
     "OptionSetSent",
     "OptionSetTaken",
     "PlanRemoved",
     "PlanReplaced",
+    "PromptInserted",
     "QuestionAsked",
     "QuestionClosed",
     "ReminderShown",
@@ -54,9 +59,12 @@ __all__ = [
     "SessionInfoChanged",
     "SessionMessageReported",
     "SessionOpened",
+    "StateReported",
     "SubagentReported",
     "TerminalReported",
     "ToldAside",
+    "ToolCallContentAdded",
+    "ToolCallPatched",
     "ToolCallReported",
     "TurnDropped",
     "TurnEnded",
@@ -69,11 +77,17 @@ __all__ = [
 
 @model
 class MessageChunk:
-    """The next piece of a message or a thought; ``message_id`` is ``None`` where the agent does not name messages."""
+    """The next piece of a message or a thought.
+
+    Attributes:
+        message_id: the message's; ``None`` where the agent does not name messages.
+        of_session: no other message of the session has this id; else, none of the same turn.
+    """
 
     speaker: Speaker
     content: ContentBlock
     message_id: str | None = None
+    of_session: bool = False
 
 
 @model
@@ -83,6 +97,29 @@ class TextStreamed:
     speaker: Speaker
     texts: Sequence[str]
     message_id: str | None = None
+    of_session: bool = False
+
+
+@model
+class MessageReplaced:
+    """A message or a thought is now this, whatever was told of it before; later chunks add to it.
+
+    Attributes:
+        message_id: no other message of the session has it.
+        content: all of it; ``None`` clears it, and with ``UNSET`` nothing is said about it.
+    """
+
+    speaker: Speaker
+    message_id: str
+    content: tuple[ContentBlock, ...] | None | Unset = UNSET
+
+
+@model
+class PromptInserted:
+    """The agent has taken the prompt of a turn into the conversation, under this id."""
+
+    turn: int
+    message_id: str
 
 
 @model
@@ -95,6 +132,31 @@ class ToolCallReported:
     report: ToolCall | ToolCallUpdate
     announced: bool
     harn: ToolFacts | None = None
+
+
+@model
+class ToolCallPatched:
+    """A tool call is new or has changed.
+
+    Attributes:
+        tool_call_id: no other call of the session has it.
+        said: the attributes of a :class:`~acp_host.state.entries.ToolCallEntry` that were told, with what they are now.
+        meta: the members of ``_meta`` to change, those to remove being ``None``; ``None`` clears all.
+        extra: properties that this version does not know.
+    """
+
+    tool_call_id: str
+    said: Mapping[str, Any]
+    meta: Mapping[str, Any] | None | Unset = UNSET
+    extra: Mapping[str, Any] = NO_EXTRA
+
+
+@model
+class ToolCallContentAdded:
+    """A tool call has produced one more thing."""
+
+    tool_call_id: str
+    content: ShownContent
 
 
 @model
@@ -177,12 +239,18 @@ class OptionSetFailed:
 
 @model
 class SessionInfoChanged:
-    """Something about the session itself changed; ``at_work`` says whether the agent is at work, turn or not."""
+    """Something about the session itself changed.
+
+    Attributes:
+        at_work: whether the agent is at work, turn or not.
+        patches_meta: ``meta`` has the members to change, those to remove being ``None``; else it is all there is.
+    """
 
     title: str | None | Unset = UNSET
     updated_at: str | None | Unset = UNSET
     meta: Mapping[str, Any] | None | Unset = UNSET
     at_work: bool | Unset = UNSET
+    patches_meta: bool = False
 
 
 @model
@@ -217,9 +285,10 @@ class CompactionSummaryAdded:
 
 @model
 class SubagentReported:
-    """Something was said about a child session."""
+    """Something was said about a child session; ``patches_meta`` as for :class:`SessionInfoChanged`."""
 
     update: SubagentUpdate
+    patches_meta: bool = False
 
 
 @model
@@ -289,6 +358,63 @@ class TerminalReported:
 
 
 @model
+class AgentTerminalReported:
+    """A command that the agent runs by itself is new or has changed.
+
+    Attributes:
+        terminal_id: its id.
+        command: what runs.
+        cwd: where.
+        output: the bytes that take the place of all that was printed.
+        exited: it has ended, or has not; ``exit_code`` and ``signal`` say how, if the agent tells.
+        size: columns and rows that the output is laid out for.
+        cancellable: the agent can be asked to end it.
+        meta: the members of ``_meta`` to change, those to remove being ``None``; ``None`` clears all.
+        problem: what could not be read of the report; empty if all could.
+    """
+
+    terminal_id: str
+    command: str | None | Unset = UNSET
+    cwd: str | None | Unset = UNSET
+    output: bytes | None | Unset = UNSET
+    exited: bool | Unset = UNSET
+    exit_code: int | None = None
+    signal: str | None = None
+    size: tuple[int, int] | None | Unset = UNSET
+    cancellable: bool | Unset = UNSET
+    meta: Mapping[str, Any] | None | Unset = UNSET
+    problem: str = ""
+
+
+@model
+class AgentTerminalPrinted:
+    """A command that the agent runs by itself has printed this next; a character may go on in the next piece.
+
+    Attributes:
+        problem: what could not be read of it; empty if all could.
+    """
+
+    terminal_id: str
+    data: bytes
+    problem: str = ""
+
+
+@model
+class StateReported:
+    """The agent says what it is doing.
+
+    Attributes:
+        state: ``running``, ``idle``, ``requires_action``, ``unknown`` or another word.
+        background: what goes on beside, as the agent tells it; ``None`` where it does not tell.
+        tool_calls: the ids of the tool calls among that.
+    """
+
+    state: str
+    background: tuple[BackgroundWork, ...] | None = None
+    tool_calls: frozenset[str] = frozenset()
+
+
+@model
 class TurnQueued:
     """A prompt waits for its turn."""
 
@@ -298,19 +424,21 @@ class TurnQueued:
 
 @model
 class TurnStarted:
-    """A prompt was sent.
+    """A prompt was sent, or the agent has begun to work by itself.
 
     Attributes:
         turn: number of the turn.
         prompt: the user's own content.
         sent: all that was sent; begins with the reminders that the host put before ``prompt``.
         leading: those reminders.
+        origin: ``user`` for a prompt; ``agent`` where there is none, and nothing was sent.
     """
 
     turn: int
     prompt: tuple[ContentBlock, ...]
     sent: tuple[ContentBlock, ...]
     leading: tuple[ReminderShown, ...] = ()
+    origin: str = "user"
 
 
 @model
@@ -427,7 +555,11 @@ class HarnEvent:
 SessionEvent: TypeAlias = (
     MessageChunk
     | TextStreamed
+    | MessageReplaced
+    | PromptInserted
     | ToolCallReported
+    | ToolCallPatched
+    | ToolCallContentAdded
     | PlanReplaced
     | PlanRemoved
     | CommandsReplaced
@@ -446,6 +578,9 @@ SessionEvent: TypeAlias = (
     | HistoryChanged
     | UnknownReported
     | TerminalReported
+    | AgentTerminalReported
+    | AgentTerminalPrinted
+    | StateReported
     | TurnQueued
     | TurnStarted
     | TurnEnded

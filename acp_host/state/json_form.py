@@ -24,6 +24,8 @@ from acp_host.wire.converters import unstructure
 from acp_host.wire.elicitation import CreateElicitationRequest
 from acp_host.wire.plans import PlanUpdateContent
 from acp_host.wire.tool_calls import ToolCallContent
+from acp_host.wire.v2.state_update import BackgroundWork
+from acp_host.wire.v2.tool_calls import ToolCallContent as PatchedContent
 
 __all__ = ["FORMAT_VERSION", "member_to_json", "to_json"]
 
@@ -33,7 +35,15 @@ FORMAT_VERSION = 1
 # Members of tagged unions are written with their tag, which the union knows and the class does not.
 _UNION_OF: dict[type[Any], Any] = {
     cls: union
-    for union in (ContentBlock, CreateElicitationRequest, PlanUpdateContent, SessionConfigOption, ToolCallContent)
+    for union in (
+        ContentBlock,
+        CreateElicitationRequest,
+        PlanUpdateContent,
+        SessionConfigOption,
+        PatchedContent,
+        ToolCallContent,
+        BackgroundWork,
+    )
     for cls in union.__args__
 }
 

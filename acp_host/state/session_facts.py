@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.state import events
+from acp_host.state.builders import patched
 from acp_host.state.changes import ChangeKind, Note
 from acp_host.state.snapshot import ContextUsage, Plan, SessionInfo
 from acp_host.wire._model import NO_EXTRA, UNSET, Unset, evolve
@@ -105,7 +106,8 @@ class SessionFacts:
         if not isinstance(event.updated_at, Unset):
             info = evolve(info, updated_at=event.updated_at)
         if not isinstance(event.meta, Unset):
-            info = evolve(info, meta=event.meta or NO_EXTRA)
+            meta = patched(info.meta, event.meta) if event.patches_meta else event.meta or NO_EXTRA
+            info = evolve(info, meta=meta)
         if info is not self.info:
             self.info = info
             self._note("info", None, ChangeKind.CHANGED)
@@ -119,6 +121,9 @@ class SessionFacts:
         update = event.update
         known = self.subagents.get(update.session_id)
         child = update if known is None else _said_last(known, update)
+        if event.patches_meta and update.meta is not UNSET:
+            before = NO_EXTRA if known is None else known.meta or NO_EXTRA
+            child = evolve(child, meta=patched(before, update.meta) or None)
         self.subagents = {**self.subagents, update.session_id: child}
         self._note("subagents", update.session_id, ChangeKind.ADDED if known is None else ChangeKind.CHANGED)
 

@@ -16,6 +16,7 @@ from acp_host.state.activity import Activity
 from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Scheduler
 from acp_host.state.conversation import Conversation
+from acp_host.state.entries import ENDED_CALL
 from acp_host.state.injections import Injection, Injections, UserMessageTold
 from acp_host.state.json_form import to_json
 from acp_host.state.memory import MemoryPolicy
@@ -42,12 +43,16 @@ _NO_REMINDERS, _NO_NOTICES = RemindersSnapshot(), NoticesSnapshot()
 _SIGNS_OF_WORK = (
     events.MessageChunk,
     events.TextStreamed,
+    events.MessageReplaced,
+    events.ToolCallContentAdded,
     events.PlanReplaced,
     events.CompactionReported,
     events.CompactionSummaryAdded,
     events.SessionMessageReported,
 )
 """What an agent sends while it is at work and, besides tool calls and questions, at no other time."""
+_AT_WORK = ("running", "requires_action")
+"""What an agent that says what it is doing calls being at work."""
 _ASKS_PERMISSION = "session/request_permission"
 
 
@@ -109,6 +114,9 @@ class SessionState(Observable[SessionSnapshot]):
             events.ReplayEnded: self._replay_ended,
             events.SessionClosed: self._session_closed,
             events.TerminalReported: self._terminals.report,
+            events.AgentTerminalReported: self._terminals.report_own,
+            events.AgentTerminalPrinted: self._terminals.printed,
+            events.StateReported: self._state_reported,
             events.QuestionAsked: self._question_asked,
             events.QuestionClosed: self._question_closed,
             events.TurnQueued: self._turn_queued,
@@ -127,6 +135,7 @@ class SessionState(Observable[SessionSnapshot]):
             **in_turn,
             **signs,
             events.ToolCallReported: self._tool_call_between_turns,
+            events.ToolCallPatched: self._tool_call_patched_between_turns,
             events.SessionInfoChanged: self._session_info_between_turns,
             events.QuestionAsked: self._question_between_turns,
         }
@@ -282,6 +291,7 @@ class SessionState(Observable[SessionSnapshot]):
         self._update_turn(
             status="running",
             turn=event.turn,
+            origin=event.origin,
             queued=self._without(event.turn),
             outcome=None,
             stop_reason=None,
@@ -308,8 +318,10 @@ class SessionState(Observable[SessionSnapshot]):
         self._tidy()
 
     def _replay_started(self, event: events.ReplayStarted) -> None:
-        if event.whole and self._harn is not None:
-            self._harn.replay_begins()
+        if event.whole:
+            self._terminals.replay_started()
+            if self._harn is not None:
+                self._harn.replay_begins()
         self._conversation.replay_started(event)
         self._before_replay = self._facts.known(), self.options.kept()
         self._choose_reducers()
@@ -319,6 +331,7 @@ class SessionState(Observable[SessionSnapshot]):
         self._before_replay = None
 
     def _replay_ended(self, event: events.ReplayEnded) -> None:
+        self._terminals.replay_ended(failed=event.failed)
         if event.failed:
             self._undo_replay()
         self._end_replay()
@@ -343,14 +356,20 @@ class SessionState(Observable[SessionSnapshot]):
             self._facts.name_after(tuple([TextContent(part.text) for part in first_prompt.parts]))
         self._tidy()
 
+    def _state_reported(self, event: events.StateReported) -> None:
+        self._conversation.background_calls = event.tool_calls
+        self._update_turn(agent_state=event.state, background=event.background)
+
     def _health_changed(self, event: events.HealthChanged) -> None:
         self._health = Health(status=event.status, detail=event.detail)
         self.note("health")
         if event.status != "connected":
             self._activity.stop()
+            self._update_turn(agent_state=None, background=None)
 
     def _session_closed(self, event: events.SessionClosed) -> None:
         self._activity.stop()
+        self._update_turn(agent_state=None, background=None)
         self._terminals.clear()
         self._tell_harn(event)
 
@@ -360,8 +379,9 @@ class SessionState(Observable[SessionSnapshot]):
     def _update_turn(self, **changes: Any) -> None:
         turn = evolve(self._turn, **changes)
         if turn.status != "idle":
-            turn = evolve(turn, status="waiting" if self._questions else "running")
-        turn = evolve(turn, activity=turn.status != "idle" or self._activity.is_on)
+            waits = self._questions or turn.agent_state == "requires_action"
+            turn = evolve(turn, status="waiting" if waits else "running")
+        turn = evolve(turn, activity=turn.status != "idle" or self._activity.is_on or turn.agent_state in _AT_WORK)
         if turn != self._turn:
             self._turn = turn
             self.note("turn")
@@ -406,10 +426,17 @@ class SessionState(Observable[SessionSnapshot]):
 
     def _tool_call_between_turns(self, event: events.ToolCallReported) -> None:
         self._reducers_in_turn[events.ToolCallReported](event)
-        call = ("call", event.report.tool_call_id)
-        if event.report.status in ("pending", "in_progress"):
+        self._call_between_turns(event.report.tool_call_id, event.report.status)
+
+    def _tool_call_patched_between_turns(self, event: events.ToolCallPatched) -> None:
+        self._reducers_in_turn[events.ToolCallPatched](event)
+        self._call_between_turns(event.tool_call_id, event.said.get("status"))
+
+    def _call_between_turns(self, tool_call_id: str, status: Any) -> None:
+        call = ("call", tool_call_id)
+        if status in ("pending", "in_progress"):
             self._activity.begins(call)
-        elif event.report.status in ("completed", "failed") and self._activity.knows(call):
+        elif status in ENDED_CALL and self._activity.knows(call):
             self._activity.ends(call)
         else:
             self._activity.heard()

@@ -22,6 +22,7 @@ from acp_host.wire.ids import RequestId
 from acp_host.wire.plans import PlanUpdateContent
 from acp_host.wire.subagents import SubagentUpdate
 from acp_host.wire.usage import Cost, Usage
+from acp_host.wire.v2.state_update import BackgroundWork
 
 if TYPE_CHECKING:
     from acp_host.state.harn.permission_facts import PermissionFacts
@@ -134,13 +135,18 @@ class TurnState:
     """What the session is doing.
 
     Attributes:
-        status: ``idle``, ``running``, or ``waiting`` while the user has something to answer.
+        status: ``idle``, ``running``, or ``waiting`` while the user has something to answer or to do.
         activity: the agent is at work: a turn runs, or it sends what nobody has asked for.
         turn: number of the running turn, else of the last one; ``None`` before the first.
         queued: the prompts that wait, next first.
         outcome: how the last turn ended; ``None`` while one runs and before the first.
         stop_reason: the agent's word for it.
         detail: the reason behind ``outcome``; may be empty.
+        origin: of the running turn, else of the last one: ``user`` for a prompt, ``agent`` where the agent works by
+            itself.
+        agent_state: what the agent says that it is doing: ``running``, ``idle``, ``requires_action``, ``unknown`` or
+            another word; ``None`` for an agent that does not say.
+        background: what the agent says that goes on beside; ``None`` for an agent that does not say.
     """
 
     status: Literal["idle", "running", "waiting"] = "idle"
@@ -150,15 +156,18 @@ class TurnState:
     outcome: str | None = None
     stop_reason: str | None = None
     detail: str = ""
+    origin: str = "user"
+    agent_state: str | None = None
+    background: tuple[BackgroundWork, ...] | None = None
 
 
 @value
 class TerminalView:
-    """A command that the host runs for the agent.
+    """A command that the host runs for the agent, or the agent by itself.
 
     Attributes:
         terminal_id: its id.
-        command: what runs, as one line for people.
+        command: what runs, as one line for people; empty if nobody says.
         via_shell: the platform's shell reads it, because the agent sent a whole command line.
         output: the newest output, at least 252 Ki characters of it, in segments as for text.
         truncated: older output was dropped.
@@ -166,6 +175,12 @@ class TerminalView:
         exit_code: how; ``None`` while it runs, if a signal ended it, or if nobody can tell.
         signal: the signal that ended it, if one did.
         released: the agent has let go of it.
+        owner: ``host`` or ``agent``: who runs it.
+        cwd: where an agent runs it, if it says so.
+        cols: columns that the output is laid out for, if the agent says so.
+        rows: likewise.
+        cancellable: the agent can be asked to end it.
+        meta: each member of ``_meta`` as last sent; empty if there was none.
     """
 
     terminal_id: str
@@ -177,6 +192,12 @@ class TerminalView:
     exit_code: int | None = None
     signal: str | None = None
     released: bool = False
+    owner: Literal["host", "agent"] = "host"
+    cwd: str | None = None
+    cols: int | None = None
+    rows: int | None = None
+    cancellable: bool = False
+    meta: Mapping[str, Any] = plain_json(default=NO_EXTRA)
 
 
 @value
@@ -209,7 +230,7 @@ class SessionSnapshot:
         usage: tokens and cost.
         subagents: child sessions by id.
         questions: what waits for an answer of the user, oldest first.
-        terminals: commands that the host runs for the agent, by id.
+        terminals: commands that the host runs for the agent, or the agent by itself, by id.
         turn: what the session is doing.
         health: whether the agent can be reached.
         reminders: the reminders panel.

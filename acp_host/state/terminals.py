@@ -1,7 +1,8 @@
-"""The commands that the host runs for the agent, as a person sees them: :class:`Terminals`, a reducer.
+"""The commands that run in a session, the host's and the agent's own, as a person sees them: :class:`Terminals`.
 
-Of each command the newest output is kept, in segments as for any text; of the commands that the agent has let go of,
-the newest. A view is made anew only when somebody looks, so a report costs what it says and no more.
+Of each command the newest output is kept, in segments as for any text; of the commands that the agent has let go of, or
+that were its own and have ended, the newest. A view is made anew only when somebody looks, so a report costs what it
+says and no more.
 """
 
 from __future__ import annotations
@@ -9,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from acp_host.state import events
+from acp_host.state.agent_terminals import AgentTerminal
 from acp_host.state.changes import ChangeKind, Note
 from acp_host.state.snapshot import TerminalView
-from acp_host.state.text import TextBuilder
+from acp_host.state.terminal_output import MAX_SEGMENTS, TerminalOutput
 from acp_host.wire._model import NO_EXTRA
 
-__all__ = ["MAX_RELEASED", "MAX_SEGMENTS", "Terminals"]
+__all__ = ["MAX_AGENT_TERMINALS", "MAX_RELEASED", "MAX_SEGMENTS", "Terminals"]
 
-MAX_SEGMENTS = 64
-"""Most segments of output that are kept of a command: 256 Ki characters."""
 MAX_RELEASED = 100
-"""Most commands that are kept after the agent has let go of them."""
+"""Most commands that are kept after the agent has let go of them, or, of its own, after they have ended."""
+MAX_AGENT_TERMINALS = 1_000
+"""Most commands of the agent's own that are kept, ended or not."""
 
 _SECTION = "terminals"
 
@@ -29,19 +31,13 @@ class _Terminal:
 
     def __init__(self) -> None:
         self.last: events.TerminalReported
-        self._text = TextBuilder()
-        self._truncated = False
+        self._output = TerminalOutput()
         self._view: TerminalView | None = None
 
     def take(self, report: events.TerminalReported) -> None:
         self.last = report
         self._view = None
-        if report.printed:
-            self._text.append(report.printed)
-            segments = self._text.segments()
-            if len(segments) > MAX_SEGMENTS:
-                self._text = TextBuilder(segments[-MAX_SEGMENTS:])
-                self._truncated = True
+        self._output.append(report.printed)
 
     def view(self) -> TerminalView:
         if self._view is None:
@@ -50,8 +46,8 @@ class _Terminal:
                 terminal_id=last.terminal_id,
                 command=last.command,
                 via_shell=last.via_shell,
-                output=self._text.segments(),
-                truncated=self._truncated,
+                output=self._output.segments(),
+                truncated=self._output.truncated,
                 ended=last.ended,
                 exit_code=last.exit_code,
                 signal=last.signal,
@@ -70,6 +66,10 @@ class Terminals:
     def __init__(self, note: Note) -> None:
         self._note = note
         self._terminals: dict[str, _Terminal] = {}
+        self._agents_own: dict[str, AgentTerminal] = {}
+        # What was known before a replay, and which of it the agent has not told again yet.
+        self._before_replay: dict[str, AgentTerminal] = {}
+        self._not_told_again: set[str] = set()
         self._frozen: Mapping[str, TerminalView] = NO_EXTRA
         self._is_stale = False
 
@@ -85,20 +85,67 @@ class Terminals:
         if event.released:
             self._make_room()
 
+    def report_own(self, event: events.AgentTerminalReported) -> None:
+        """Take what is reported of a command of the agent's own."""
+        terminal, kind = self._own(event.terminal_id)
+        terminal.report(event)
+        self._changed(event.terminal_id, kind)
+        if terminal.ended or kind is ChangeKind.ADDED:
+            self._make_room_for_own()
+
+    def printed(self, event: events.AgentTerminalPrinted) -> None:
+        """Take what a command of the agent's own has printed."""
+        terminal, kind = self._own(event.terminal_id)
+        terminal.print(event.data)
+        self._changed(event.terminal_id, kind)
+        if kind is ChangeKind.ADDED:
+            self._make_room_for_own()
+
+    def replay_started(self) -> None:
+        """Learn that the agent tells its commands again: what it tells takes the place of what is known."""
+        self._before_replay = self._agents_own.copy()
+        self._not_told_again = set(self._agents_own)
+
+    def replay_ended(self, *, failed: bool) -> None:
+        """Learn that it does so no more; if that failed, all is as it was."""
+        before, self._before_replay = self._before_replay, {}
+        self._not_told_again = set()
+        if failed:
+            for terminal_id in {**before, **self._agents_own}:
+                self._changed(terminal_id, ChangeKind.CHANGED if terminal_id in before else ChangeKind.REMOVED)
+            self._agents_own = before
+
     def clear(self) -> None:
         """Forget every command: the session is closed."""
-        for terminal_id in tuple(self._terminals):
+        for terminal_id in (*self._terminals, *self._agents_own):
             self._remove(terminal_id)
 
     def freeze(self) -> Mapping[str, TerminalView]:
         """Return the commands by id, the oldest first."""
         if self._is_stale:
             self._is_stale = False
-            views = {terminal_id: terminal.view() for terminal_id, terminal in self._terminals.items()}
+            terminals: dict[str, _Terminal | AgentTerminal] = {**self._terminals, **self._agents_own}
+            views = {terminal_id: terminal.view() for terminal_id, terminal in terminals.items()}
             # What came and went between two looks is no change.
             if list(views.items()) != list(self._frozen.items()):
                 self._frozen = views
         return self._frozen
+
+    def _own(self, terminal_id: str) -> tuple[AgentTerminal, ChangeKind]:
+        """Return the command that an id means, and whether it is a new one."""
+        known = self._agents_own.get(terminal_id)
+        if known is not None and terminal_id not in self._not_told_again:
+            return known, ChangeKind.CHANGED
+        self._not_told_again.discard(terminal_id)
+        terminal = self._agents_own[terminal_id] = AgentTerminal(terminal_id)
+        return terminal, ChangeKind.ADDED if known is None else ChangeKind.CHANGED
+
+    def _make_room_for_own(self) -> None:
+        ended = [terminal_id for terminal_id, terminal in self._agents_own.items() if terminal.ended]
+        if len(ended) > MAX_RELEASED:
+            self._remove(ended[0])
+        elif len(self._agents_own) > MAX_AGENT_TERMINALS:
+            self._remove(next(iter(self._agents_own)))
 
     def _make_room(self) -> None:
         released = [terminal_id for terminal_id, terminal in self._terminals.items() if terminal.last.released]
@@ -106,7 +153,7 @@ class Terminals:
             self._remove(released[0])
 
     def _remove(self, terminal_id: str) -> None:
-        del self._terminals[terminal_id]
+        (self._terminals if terminal_id in self._terminals else self._agents_own).pop(terminal_id)
         self._changed(terminal_id, ChangeKind.REMOVED)
 
     def _changed(self, terminal_id: str, kind: ChangeKind) -> None:

@@ -147,6 +147,12 @@ class TestValues:
             "exitCode": None,
             "signal": None,
             "released": False,
+            "owner": "host",
+            "cwd": None,
+            "cols": None,
+            "rows": None,
+            "cancellable": False,
+            "_meta": {},
         }
 
     def test_the_metadata_of_a_notice_is_passed_on_however_deep(self):
