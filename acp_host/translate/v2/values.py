@@ -7,7 +7,7 @@ what version 1 does not know at all is kept as the unknown member of its union.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
 from acp_host.wire import commands as commands1
 from acp_host.wire import config_options as options1
@@ -60,7 +60,7 @@ def block_to_v1(block: content2.ContentBlock) -> content1.ContentBlock:
 def block_to_v2(block: content1.ContentBlock) -> content2.ContentBlock:
     """Return a content block as version 2 has it."""
     if not isinstance(block, content1.ResourceLink) or isinstance(block, content2.ResourceLink):
-        return cast(content2.ContentBlock, block)
+        return block
     return content2.ResourceLink(
         name=block.name,
         uri=block.uri,
