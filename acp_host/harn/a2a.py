@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-import httpx
+import httpx2
 
 from acp_host.errors import ExternalAgentError, InvalidInput, RequestFailed
 
@@ -31,7 +31,7 @@ class HttpPeer:
         address: ``https://`` of the agent; ``http://`` for this machine only.
         headers: sent with each request, e.g. ``{"Authorization": "Bearer …"}``.
         endpoint: the JSON-RPC endpoint, whatever the card says.
-        client: an ``httpx.AsyncClient`` of the application's own, which closes it; ``None`` for one that is closed by
+        client: an ``httpx2.AsyncClient`` of the application's own, which closes it; ``None`` for one that is closed by
             :meth:`close`.
 
     Raises:
@@ -44,14 +44,14 @@ class HttpPeer:
         *,
         headers: Mapping[str, str] | None = None,
         endpoint: str | None = None,
-        client: httpx.AsyncClient | None = None,
+        client: httpx2.AsyncClient | None = None,
     ) -> None:
         self._address = _checked(address)
         self._endpoint = None if endpoint is None else _checked(endpoint)
         self._headers = dict(headers or {})
         self._own = client is None
         # How long an answer may take is the caller's to say: work takes long.
-        self._client = client or httpx.AsyncClient(timeout=httpx.Timeout(None, connect=30.0), trust_env=True)
+        self._client = client or httpx2.AsyncClient(timeout=httpx2.Timeout(None, connect=30.0), trust_env=True)
         self._ids = itertools.count(1)
 
     async def __aenter__(self) -> HttpPeer:
@@ -73,7 +73,7 @@ class HttpPeer:
         """
         for path in _CARDS:
             status, body = await self._exchange("GET", urljoin(self._address, path))
-            if status == httpx.codes.NOT_FOUND:
+            if status == httpx2.codes.NOT_FOUND:
                 continue
             card = _decoded(status, body)
             self._endpoint = self._endpoint or self._endpoint_of(card)
@@ -114,9 +114,9 @@ class HttpPeer:
                     if len(read) > _LARGEST:
                         raise ExternalAgentError(f"{url} answers with more than {_LARGEST} bytes", kind="protocol")
                 return answer.status_code, bytes(read)
-        except httpx.TimeoutException as error:
+        except httpx2.TimeoutException as error:
             raise ExternalAgentError(f"{url} did not answer in time", kind="timeout") from error
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise ExternalAgentError(f"{url} could not be reached: {error}", kind="transport") from error
 
     def _endpoint_of(self, card: Any) -> str:
@@ -146,7 +146,7 @@ def _decoded(status: int, body: bytes) -> Any:
     except ValueError:
         decoded = None
     is_answer = isinstance(decoded, Mapping) and ("error" in decoded or "result" in decoded)
-    if not httpx.codes.is_success(status) and not is_answer:
+    if not httpx2.codes.is_success(status) and not is_answer:
         kind = "denied" if status in (401, 403) else "transport"
         raise ExternalAgentError(f"it answered with status {status}", kind=kind)
     if decoded is None:

@@ -19,16 +19,23 @@ def remote_transport(
     """Return a transport to the agent at a URL, not started yet.
 
     Args:
-        url: ``ws://…`` or ``wss://…``.
+        url: ``ws://…`` or ``wss://…`` for WebSocket, ``http://…`` or ``https://…`` for Streamable HTTP.
         options: how to get there.
         on_diagnostic: called with what went otherwise than it should but is no error.
 
     Raises:
-        InvalidInput: no agent can be reached at such a URL.
+        InvalidInput: no agent can be reached at such a URL, or not without a package that is not installed.
     """
     address, options = RemoteAddress.of(url), options or RemoteOptions()
     if address.scheme in ("ws", "wss"):
         from acp_host.transports.websocket import WebSocketTransport  # a plain script does not load the library
 
         return WebSocketTransport(url, options, on_diagnostic=on_diagnostic)
-    raise InvalidInput(f"{address.shown}: this version reaches agents over ws:// and wss:// only")
+    try:
+        from acp_host.transports.streamable_http import HttpTransport
+    except ModuleNotFoundError as error:
+        raise InvalidInput(
+            f"agents at http:// and https:// need a package that is not installed, {error.name}:"
+            " pip install 'acp-host[http]'"
+        ) from None
+    return HttpTransport(url, options, on_diagnostic=on_diagnostic)

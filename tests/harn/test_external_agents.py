@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from acp_host.errors import ExternalAgentError, InvalidInput, RequestFailed
@@ -385,24 +385,24 @@ CARD = {"url": "https://agents.example/rpc", "capabilities": {"externalAgent": O
 
 
 class FakeServer:
-    """An agent at ``https://agents.example``, as ``httpx`` sees it."""
+    """An agent at ``https://agents.example``, as ``httpx2`` sees it."""
 
     def __init__(self, card: Any = CARD, path: str = "/.well-known/agent-card.json", answer: Any = None) -> None:
-        self.requests: list[httpx.Request] = []
+        self.requests: list[httpx2.Request] = []
         self._card, self._path, self._answer = card, path, answer
 
-    def client(self) -> httpx.AsyncClient:
-        return httpx.AsyncClient(transport=httpx.MockTransport(self._serve))
+    def client(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(transport=httpx2.MockTransport(self._serve))
 
-    def _serve(self, request: httpx.Request) -> httpx.Response:
+    def _serve(self, request: httpx2.Request) -> httpx2.Response:
         self.requests.append(request)
         if request.method == "GET":
-            return httpx.Response(200, json=self._card) if request.url.path == self._path else httpx.Response(404)
+            return httpx2.Response(200, json=self._card) if request.url.path == self._path else httpx2.Response(404)
         if self._answer is not None:
             return self._answer
         asked = json.loads(request.content)
         results = {PLAN: CHECKPOINT, DISPATCH: DONE}
-        return httpx.Response(200, json={"jsonrpc": "2.0", "id": asked["id"], "result": results[asked["method"]]})
+        return httpx2.Response(200, json={"jsonrpc": "2.0", "id": asked["id"], "result": results[asked["method"]]})
 
 
 @pytest.mark.parametrize("path", ["/.well-known/agent-card.json", "/.well-known/agent.json"])
@@ -436,7 +436,7 @@ async def test_cards_of_every_version_name_the_endpoint(card: Any, endpoint: str
     server = FakeServer(card=card)
     async with server.client() as client:
         await HttpPeer("https://agents.example", client=client).call(PLAN, {})
-    assert str(server.requests[-1].url) == httpx.URL(endpoint)
+    assert str(server.requests[-1].url) == httpx2.URL(endpoint)
 
 
 @pytest.mark.parametrize(
@@ -469,17 +469,17 @@ async def test_an_endpoint_of_the_applications_own_goes() -> None:
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (httpx.Response(200, text="<html>"), "protocol"),
-        (httpx.Response(200, json=[]), "protocol"),
-        (httpx.Response(200, json={"id": 99, "result": {}}), "protocol"),
-        (httpx.Response(200, json={"id": 1}), "protocol"),
-        (httpx.Response(500, text="oops"), "transport"),
-        (httpx.Response(302, headers={"Location": "https://elsewhere.example"}), "transport"),
-        (httpx.Response(401), "denied"),
-        (httpx.Response(400, json={"id": 1, "error": {"code": -32602, "message": "no"}}), "invalid_request"),
+        (httpx2.Response(200, text="<html>"), "protocol"),
+        (httpx2.Response(200, json=[]), "protocol"),
+        (httpx2.Response(200, json={"id": 99, "result": {}}), "protocol"),
+        (httpx2.Response(200, json={"id": 1}), "protocol"),
+        (httpx2.Response(500, text="oops"), "transport"),
+        (httpx2.Response(302, headers={"Location": "https://elsewhere.example"}), "transport"),
+        (httpx2.Response(401), "denied"),
+        (httpx2.Response(400, json={"id": 1, "error": {"code": -32602, "message": "no"}}), "invalid_request"),
     ],
 )
-async def test_answers_that_are_none(answer: httpx.Response, kind: str) -> None:
+async def test_answers_that_are_none(answer: httpx2.Response, kind: str) -> None:
     server = FakeServer(answer=answer)
     async with server.client() as client:
         agent = ExternalAgent(HttpPeer("https://agents.example", client=client))
@@ -496,15 +496,15 @@ async def test_a_flood_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
             await HttpPeer("https://agents.example", client=client).card()
 
 
-@pytest.mark.parametrize("failure", [httpx.ConnectTimeout("slow"), httpx.ConnectError("refused")])
+@pytest.mark.parametrize("failure", [httpx2.ConnectTimeout("slow"), httpx2.ConnectError("refused")])
 async def test_an_address_where_nobody_is(failure: Exception) -> None:
-    def serve(request: httpx.Request) -> httpx.Response:
+    def serve(request: httpx2.Request) -> httpx2.Response:
         raise failure
 
-    async with httpx.AsyncClient(transport=httpx.MockTransport(serve)) as client:
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(serve)) as client:
         with pytest.raises(ExternalAgentError) as caught:
             await ExternalAgent(HttpPeer("https://agents.example", client=client)).offer()
-    assert caught.value.kind == ("timeout" if isinstance(failure, httpx.ConnectTimeout) else "transport")
+    assert caught.value.kind == ("timeout" if isinstance(failure, httpx2.ConnectTimeout) else "transport")
 
 
 @pytest.mark.parametrize("address", ["agents.example", "ftp://agents.example", "http://agents.example", "https://"])

@@ -1,0 +1,453 @@
+"""An agent elsewhere, spoken to over Streamable HTTP: :class:`HttpTransport`.
+
+How order is kept: the messages of one session are sent one after the other, each when the server has taken the one
+before it; those of other sessions do not wait for them. A server that does not answer for
+:data:`~acp_host.transports.streamable_http._server.ANSWER_TIMEOUT` seconds has lost the connection: whether it acted on
+the message is not known, and nothing is ever sent twice. A message that the server *refuses* has not reached the agent;
+the call fails with what the server says, and the connection goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import re
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+import httpx2
+import orjson
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
+from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, TransportError
+from acp_host.redaction import Redactor
+from acp_host.transports._base import Receiver, Transport
+from acp_host.transports._cookies import CookieStore
+from acp_host.transports._frames import as_lines
+from acp_host.transports.remote_address import RemoteAddress
+from acp_host.transports.remote_options import RemoteOptions
+from acp_host.transports.streamable_http._held import HeldAnswers
+from acp_host.transports.streamable_http._lanes import Lanes
+from acp_host.transports.streamable_http._listener import Listener, SessionUnknown, StreamRefused
+from acp_host.transports.streamable_http._refusals import (
+    ends_connection,
+    explained,
+    is_retryable,
+    why_unreachable,
+)
+from acp_host.transports.streamable_http._server import ANSWER_TIMEOUT, Reply, Server
+from acp_host.transports.streamable_http.envelopes import Envelope, read_envelope
+from acp_host.transports.streamable_http.routes import Duplicates, Post, Routes
+
+__all__ = ["HttpTransport"]
+
+_STREAM_WAIT = 2.0
+"""Seconds that a message waits for its session's stream; some servers answer only with the first event."""
+_LAST_MESSAGES = 1.0
+"""Seconds in which a close sends what is still queued."""
+_LAST_STEPS = 1.0
+"""Seconds that its tasks and connections may take to end."""
+_JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+_HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+"""What this transport puts into a header; ids are the agent's, and may hold anything."""
+_INTERNAL_ERROR = -32603
+
+_logger = logging.getLogger("acp_host")
+
+
+class HttpTransport(Transport):
+    """Sends messages by POST and takes them from event streams, as the ACP transport RFD has it, in both of its texts.
+
+    Cookies are kept, for this connection and for those that :meth:`again` makes. Redirects are not followed.
+
+    Args:
+        url: the agent's endpoint, ``https://…`` or ``http://…``.
+        options: how to get there.
+        on_diagnostic: called with what went otherwise than it should but is no error.
+        cookies: those of an earlier connection.
+
+    Raises:
+        InvalidInput: the URL is none, or does not fit the options.
+    """
+
+    remote = True
+
+    def __init__(
+        self,
+        url: str,
+        options: RemoteOptions | None = None,
+        *,
+        on_diagnostic: Callable[[Diagnostic], None] | None = None,
+        cookies: CookieStore | None = None,
+    ) -> None:
+        self._address = address = RemoteAddress.of(url)
+        self._options = options = options or RemoteOptions()
+        if address.scheme not in ("http", "https"):
+            raise InvalidInput(f"{address.shown} is no URL of HTTP; such a URL begins with http:// or https://")
+        if not address.secure and options.tls is not None:
+            raise InvalidInput(f"RemoteOptions(tls=…) is for https://, and {address.shown} is not encrypted")
+        if address.has_user and "Authorization" in (name.title() for name in options.request_headers()):
+            raise InvalidInput("the URL names a user, and RemoteOptions another Authorization; give one of them")
+        self._cookies = cookies or CookieStore(address.url, options.cookies)
+        self.description = address.shown
+        self._on_diagnostic = on_diagnostic
+        self._admit = throttled(on_diagnostic) if on_diagnostic is not None else None
+        self._server = Server(address.url, options, self._cookies)
+        self._routes = Routes()
+        self._duplicates = Duplicates()
+        self._held = HeldAnswers(self._deliver)
+        self._lanes = Lanes(self._send, self._start)
+        self._listeners: dict[str | None, Listener] = {}
+        self._listening: dict[str | None, asyncio.Task[None]] = {}
+        self._without_stream: set[str] = set()
+        self._has_one_stream = False
+        self._rest = b""
+        self._receiver: Receiver | None = None
+        self._connected = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._lost: TransportError | None = None
+        self._closer: asyncio.Task[None] | None = None
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return (*self._options.secrets, *self._address.secrets, *self._cookies.secrets)
+
+    def again(self, env: Mapping[str, str]) -> HttpTransport | None:
+        """Return a transport to the same URL with the cookies so far; ``None`` with ``env``: none reaches the agent."""
+        if env:
+            return None
+        return HttpTransport(self._address.url, self._options, on_diagnostic=self._on_diagnostic, cookies=self._cookies)
+
+    # --- the transport's life ---------------------------------------------------------------------------------------
+
+    async def start(self, receiver: Receiver) -> None:
+        """Get ready. The server is reached with the first message, which has to be ``initialize``.
+
+        Raises:
+            InvalidState: the transport was started or closed before.
+        """
+        if self._receiver is not None or self._closer is not None:
+            raise InvalidState(f"the transport to {self.description} was started or closed before")
+        self._receiver = receiver
+        self._warn_of_open_secrets()
+        await self._server.open()
+
+    def _warn_of_open_secrets(self) -> None:
+        given = self._options.has_credentials or self._address.secrets
+        if given and not self._address.secure and not self._address.is_loopback:
+            self._note(
+                "the connection is not encrypted: everybody on the way can read the credentials and all that is said;"
+                " use https://"
+            )
+
+    def write(self, data: bytes) -> None:
+        self._check_open()
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            envelope = read_envelope(line)
+            if envelope is None:
+                self._note("what is no JSON object was not sent")
+                continue
+            self._warn_of_size(line, envelope)
+            self._lanes.put(self._routes.post(line, envelope))
+
+    async def drain(self) -> None:
+        self._check_open()
+        await self._lanes.drain()
+        self._check_open()
+
+    async def close(self) -> None:
+        if self._closer is None:
+            self._closer = asyncio.create_task(self._close(), name=f"close {self.description}")
+        await asyncio.shield(self._closer)
+
+    async def _close(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_MESSAGES):
+                if self.connection_id is not None and self._lost is None:
+                    await self._lanes.flush()
+        self._lanes.stop()
+        self._held.release_all()
+        await self._end_tasks()
+        if self.connection_id is not None:
+            await self._end_connection(self.connection_id)
+        with contextlib.suppress(TimeoutError, httpx2.TransportError):
+            async with asyncio.timeout(_LAST_STEPS):
+                await self._server.close()
+        self._report(None)
+
+    async def _end_tasks(self) -> None:
+        tasks = self._tasks - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=_LAST_STEPS)
+
+    async def _end_connection(self, connection_id: str) -> None:
+        """Tell the server that a connection is over."""
+        try:
+            async with asyncio.timeout(self._options.close_timeout):
+                reply = await self._server.send("DELETE", {"Acp-Connection-Id": connection_id})
+        except (httpx2.TransportError, TimeoutError) as error:
+            if self._lost is None:
+                self._note(f"the server was not told that the connection is over: {error or type(error).__name__}")
+            return
+        if not httpx2.codes.is_success(reply.status) and reply.status not in (404, 410):
+            self._note(f"the server did not end the connection: {explained(reply, connected=True)}")
+
+    def _start(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        task = asyncio.create_task(work, name=f"{name}, {self.description}")
+        self._tasks.add(task)
+        task.add_done_callback(self._task_done)
+        return task
+
+    def _task_done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:  # a fault of this library
+            _logger.error("%s failed", task.get_name(), exc_info=error)
+            self._fail(ConnectionLost(f"this host failed at {task.get_name()}: {type(error).__name__}: {error}"))
+
+    def _check_open(self) -> None:
+        if self._closer is not None:
+            raise ConnectionClosed(f"the connection to {self.description} is closed")
+        if self._receiver is None:
+            raise InvalidState(f"the transport to {self.description} is not started")
+        if self._lost is not None:
+            raise ConnectionLost(str(self._lost), http_status=self._lost.http_status, retryable=self._lost.retryable)
+
+    def _fail(self, error: TransportError) -> None:
+        """Give the connection up."""
+        if self._lost is not None or self._closer is not None:
+            return
+        error.args = (self._shown(str(error)),)
+        self._held.release_all()
+        self._lost = error
+        self._lanes.stop()
+        for task in self._tasks - {asyncio.current_task()}:
+            task.cancel()
+        if error.http_status in (404, 410):
+            self.connection_id = None  # there is nothing left to end
+        assert self._receiver is not None
+        self._receiver.connection_lost(error)
+
+    def _report(self, error: None) -> None:
+        if self._receiver is not None and self._lost is None:
+            self._lost = ConnectionLost("the connection was closed")
+            self._receiver.connection_lost(error)
+
+    def _note(self, text: str, **details: Any) -> None:
+        if self._admit is not None:
+            self._admit(Diagnostic(DiagnosticKind.TRANSPORT, self._shown(f"{self.description}: {text}"), **details))
+
+    def _shown(self, text: str) -> str:
+        """Return a text with nothing in it that this host has sent to show who it is; a server may repeat it."""
+        redactor = Redactor()
+        redactor.add(self.secrets)
+        return redactor.text(text)
+
+    # --- to the server ----------------------------------------------------------------------------------------------
+
+    def _warn_of_size(self, line: bytes, envelope: Envelope) -> None:
+        limit = self._options.warn_size
+        if limit is not None and len(line) > limit:
+            name = envelope.method or "an answer"
+            self._note(
+                f"{name} is {len(line)} bytes long; servers and proxies may not take so much", method=envelope.method
+            )
+
+    async def _send(self, post: Post) -> None:
+        try:
+            if post.envelope.method == "initialize" and post.envelope.is_request:
+                await self._initialize(post)
+            else:
+                await self._connected.wait()
+                await self._send_connected(post)
+        except TransportError as error:
+            self._fail(error)
+        except (httpx2.TransportError, TimeoutError) as error:
+            self._fail(self._unanswered(post, error))
+
+    def _unanswered(self, post: Post, error: Exception) -> ConnectionLost:
+        if isinstance(error, httpx2.ReadTimeout | httpx2.WriteTimeout):
+            how = f"was not answered within {ANSWER_TIMEOUT:g} s"
+        elif isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
+            how = f"could not be sent: {why_unreachable(error)}"
+        else:
+            how = f"was not answered: {error or type(error).__name__}"
+        return ConnectionLost(f"{self.description}: {post.name} {how}")
+
+    async def _initialize(self, post: Post) -> None:
+        """Open a connection; one that was there before is ended."""
+        reply = await self._server.send("POST", _JSON, post.data, most=self._options.max_size, patient=True)
+        message = read_envelope(reply.body)
+        is_answer = message is not None and message.is_response and message.id == post.envelope.id
+        if not is_answer or (reply.status != httpx2.codes.OK and message is not None and not message.has_failed):
+            raise self._not_initialized(reply)
+        if self.connection_id is not None:
+            await self._leave(self.connection_id)
+        self.connection_id = reply.headers.get("Acp-Connection-Id") or _connection_id_in(reply.body)
+        if self.connection_id is None:
+            if message is not None and not message.has_failed:
+                text = f"{self.description} answered initialize without Acp-Connection-Id; it has not this transport"
+                raise ConnectionLost(text, http_status=reply.status, retryable=False)
+            self._receive_body(post, reply.body)
+            return
+        answered = asyncio.Event()
+
+        def answer() -> None:
+            if not answered.is_set():
+                answered.set()
+                self._receive_body(post, reply.body)
+
+        listener = self._listen(None, on_open=answer)
+        await _settled(listener)
+        if self._lost is None:
+            answer()  # for a server that opens the stream with its first event
+            self._connected.set()
+
+    def _not_initialized(self, reply: Reply) -> ConnectionLost:
+        if httpx2.codes.is_success(reply.status):
+            kind = reply.headers.get("Content-Type", "nothing")
+            text = f"{self.description} answered initialize with {kind}, and not as an ACP server does; look at the URL"
+            return ConnectionLost(text, http_status=reply.status, retryable=False)
+        text = f"{self.description} refused initialize: {explained(reply, connected=False)}"
+        return ConnectionLost(text, http_status=reply.status, retryable=is_retryable(reply.status))
+
+    async def _leave(self, connection_id: str) -> None:
+        self._connected.clear()
+        for task in self._listening.values():
+            task.cancel()
+        self._listening.clear()
+        self._listeners.clear()
+        self._without_stream.clear()
+        self._has_one_stream = False
+        await self._end_connection(connection_id)
+
+    async def _send_connected(self, post: Post) -> None:
+        headers = {**_JSON, "Acp-Connection-Id": self.connection_id or ""}
+        if post.session_id is not None:
+            if not _HEADER_VALUE.fullmatch(post.session_id):
+                self._refused(post, f"{post.name} was not sent: no HTTP header can hold the id of its session")
+                return
+            headers["Acp-Session-Id"] = post.session_id
+            await _settled(self._listen_to_session(post.session_id))
+        reply = await self._server.send("POST", headers, post.data, most=self._options.max_size)
+        if httpx2.codes.is_success(reply.status):
+            if reply.body.strip():
+                self._receive_body(post, reply.body)
+            return
+        text = f"{self.description} refused {post.name}: {explained(reply, connected=True)}"
+        session_unknown = reply.status == httpx2.codes.NOT_FOUND and post.session_id in self._without_stream
+        if ends_connection(reply.status) and not session_unknown:
+            raise ConnectionLost(text, http_status=reply.status, retryable=is_retryable(reply.status))
+        self._refused(post, text, httpStatus=reply.status)
+
+    def _refused(self, post: Post, text: str, **data: int) -> None:
+        """Say of a message that it did not reach the agent: to the caller, where there is one."""
+        if post.envelope.is_request and self._routes.give_up(post.envelope.id):
+            error = {"code": _INTERNAL_ERROR, "message": self._shown(text), "data": data}
+            self._deliver(orjson.dumps({"jsonrpc": "2.0", "id": post.envelope.id, "error": error}) + b"\n")
+        else:
+            self._note(text, method=post.envelope.method, session_id=post.session_id)
+
+    # --- from the server --------------------------------------------------------------------------------------------
+
+    def _listen_to_session(self, session_id: str) -> Listener | None:
+        """Return a session's stream, opened if there can be one."""
+        if self._has_one_stream or session_id in self._without_stream or not _HEADER_VALUE.fullmatch(session_id):
+            return None
+        return self._listen(session_id)
+
+    def _listen(self, session_id: str | None, on_open: Callable[[], None] = lambda: None) -> Listener:
+        if session_id in self._listeners:
+            return self._listeners[session_id]
+        headers = {"Acp-Connection-Id": self.connection_id or ""}
+        what = "the stream of the connection"
+        if session_id is not None:
+            headers["Acp-Session-Id"] = session_id
+            what = f"the stream of session {session_id}"
+        listener = Listener(
+            self._server,
+            f"{self.description}: {what}",
+            headers,
+            session_id,
+            self._options.max_size,
+            self._receive_event,
+            lambda text: self._note(text, session_id=session_id),
+            lambda: self._routes.awaits(session_id),
+            on_open,
+        )
+        self._listeners[session_id] = listener
+        self._listening[session_id] = self._start(self._run(listener), what)
+        return listener
+
+    async def _run(self, listener: Listener) -> None:
+        session_id = listener.session_id
+        try:
+            await listener.run()
+        except ConnectionLost as error:
+            self._fail(error)
+        except StreamRefused as refusal:
+            assert session_id is not None
+            if not isinstance(refusal, SessionUnknown):
+                others = any(other.is_open for other in self._listeners.values() if other.session_id is not None)
+                self._has_one_stream = not others
+                self._note(
+                    f"there is no stream for session {session_id}; its messages are expected on that of the connection:"
+                    f" {explained(refusal.reply, connected=True)}",
+                    session_id=session_id,
+                )
+            self._without_stream.add(session_id)
+        finally:
+            if self._listeners.get(session_id) is listener:
+                del self._listeners[session_id], self._listening[session_id]
+
+    def _receive_event(self, listener: Listener, data: str) -> None:
+        lines = as_lines(data.encode("utf-8", "replace"))
+        if len(self._listeners) > 1 and self._duplicates.is_duplicate(lines, listener.session_id):
+            return
+        self._receive_message(lines, listener.session_id)
+        if listener.session_id is not None:
+            self._held.stream_brought_something(listener.session_id)
+
+    def _receive_body(self, post: Post, body: bytes) -> None:
+        """Take a message that is the answer to a POST: that of ``initialize`` is, and some servers answer more so."""
+        self._receive_message(as_lines(body), post.session_id)
+
+    def _receive_message(self, lines: bytes, stream: str | None) -> None:
+        envelope = read_envelope(lines)
+        if envelope is None:
+            self._deliver(lines)
+            return
+        session_id = self._routes.session_of(envelope)
+        own = None if session_id is None else self._listeners.get(session_id)
+        arrival = self._routes.arrival(envelope, stream, own is not None and own.is_open)
+        for known in arrival.opens:
+            self._without_stream.discard(known)
+            self._listen_to_session(known)
+        if arrival.held_for is not None:
+            self._held.hold(lines, arrival.held_for, is_replay_end=arrival.is_replay_end)
+        else:
+            self._deliver(lines)
+        if arrival.closes in self._listening and arrival.closes is not None:
+            self._listening[arrival.closes].cancel()
+
+    def _deliver(self, lines: bytes) -> None:
+        if lines and self._lost is None and self._receiver is not None:
+            self._receiver.data_received(lines)
+
+
+async def _settled(listener: Listener | None) -> None:
+    """Wait until it is known whether a stream is there, but not for ever."""
+    if listener is not None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_STREAM_WAIT):
+                await listener.settled.wait()
+
+
+def _connection_id_in(body: bytes) -> str | None:
+    """Return the id that the text of the transport shows in the result, too."""
+    result = orjson.loads(body).get("result")
+    value = result.get("connectionId") if isinstance(result, dict) else None
+    return value if isinstance(value, str) and _HEADER_VALUE.fullmatch(value) else None
