@@ -41,7 +41,7 @@ from acp_host.protocol.events import CancelRequested, Ended, NotificationReceive
 from acp_host.protocol.host_protocol import HostEvent, HostProtocol
 from acp_host.protocol.negotiation import Agreement, Registered, client_capabilities
 from acp_host.reminders import WireRung
-from acp_host.scheduling import AsyncioScheduler, SystemClock
+from acp_host.scheduling import AsyncioScheduler
 from acp_host.services.mcp import McpServers
 from acp_host.services.permissions import Permissions
 from acp_host.transports import Transport
@@ -75,7 +75,7 @@ class HostConnection(AgentMethods):
         self._tasks = TaskOwner()
         self.audit = services.audit
         self._auditor = Auditor(
-            self.audit, self._agent_name, SystemClock(), self.diagnostics.redactor.text, peer=self._peer
+            self.audit, self._agent_name, self._options.clock, self.diagnostics.redactor.text, peer=self._peer
         )
         self._incoming = IncomingRequests(self._tasks, self.diagnostics.add, self._auditor.answered)
         self._checks = self._change_checks(services.permissions)
@@ -86,7 +86,7 @@ class HostConnection(AgentMethods):
             agent_name=self._agent_name,
             report=self.diagnostics.add,
             scheduler=self._scheduler,
-            clock=SystemClock(),
+            clock=self._options.clock,
         )
         self._sessions = SessionTable(
             self.diagnostics.add, lambda session_id, notice: self._notices.receive(session_id, notice, None)
@@ -146,7 +146,7 @@ class HostConnection(AgentMethods):
             report=self.diagnostics.add,
             notices=self._notices,
             scheduler=self._scheduler,
-            clock=SystemClock(),
+            clock=self._options.clock,
             reminders=self._reminders,
             memory=self._options.memory,
             cancel_timeouts=self._options.cancel_timeouts,
@@ -166,7 +166,7 @@ class HostConnection(AgentMethods):
             peer=self._peer,
             tasks=self._tasks,
             audit=self.audit,
-            clock=SystemClock(),
+            clock=self._options.clock,
             report=self.diagnostics.add,
             limits=limits,
         )
@@ -193,7 +193,7 @@ class HostConnection(AgentMethods):
             auth_terminal=options.login_terminal is not None, notices=options.notices, unstable=options.unstable
         )
         return HostProtocol(
-            client_capabilities(registered),
+            options.offer or client_capabilities(registered),
             client_info=options.client_info,
             serves=self._incoming.serves,
             quirks=options.quirks,

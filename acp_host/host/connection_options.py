@@ -8,8 +8,11 @@ from acp_host.host.authentication import LoginHandler, LoginRunner
 from acp_host.host.directories import Directories
 from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.quirks import QUIRKS, Quirk
+from acp_host.scheduling import SystemClock
+from acp_host.state.clock import Clock
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_preferences import NoticePreferences
+from acp_host.wire.capabilities import ClientCapabilities
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.initialize import Implementation
 
@@ -34,6 +37,9 @@ class ConnectionOptions:
         memory: how much of the transcripts is kept.
         quirks: the table of quirks in force.
         max_message_size: longest message that is read, in bytes.
+        clock: says when something happened.
+        offer: what the agent was told the host offers, where that was settled before: in a recording. ``None``: what
+            the services and the other options amount to.
     """
 
     client_info: Implementation
@@ -49,3 +55,5 @@ class ConnectionOptions:
     memory: MemoryPolicy = field(factory=MemoryPolicy)
     quirks: tuple[Quirk, ...] = QUIRKS
     max_message_size: int = MAX_MESSAGE_SIZE
+    clock: Clock = field(factory=SystemClock)
+    offer: ClientCapabilities | None = None

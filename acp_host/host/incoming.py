@@ -279,7 +279,7 @@ class IncomingRequests:
 
     def means(self, params: Any, meant: Any) -> None:
         """Learn that the handler of an open request works with other parameters in place of its own."""
-        request = self._by_params(params)
+        request = self.by_params(params)
         if request is not None:
             request.meant = meant
 
@@ -290,7 +290,7 @@ class IncomingRequests:
             params: the parameters that the request's handler works with.
             attribution: who, and what else the audit trail is to have of it.
         """
-        request = self._by_params(params)
+        request = self.by_params(params)
         if request is not None:
             request.attribution = attribution
 
@@ -307,7 +307,7 @@ class IncomingRequests:
         Raises:
             RequestCancelled: nobody waits for it, or its turn is being cancelled.
         """
-        request = self._by_params(params)
+        request = self.by_params(params)
         if request is None or (request.session is not None and request.session.is_cancelling):
             raise RequestCancelled("the turn was cancelled before anybody had permitted this")
         request.asks = question
@@ -342,7 +342,7 @@ class IncomingRequests:
 
     def show_question(self, params: Any) -> None:
         """Show a question that was another program's to answer; ``params``: those of the request."""
-        request = self._by_params(params)
+        request = self.by_params(params)
         if request is not None and request.session is not None:
             request.session.question_shown(request)
 
@@ -352,7 +352,8 @@ class IncomingRequests:
             closing = RequestCancelled("the host is closing the connection")
             self._close(request, request.when_cancelled if request.method in _CANCELLED_ANSWERS else closing)
 
-    def _by_params(self, params: Any) -> OpenRequest | None:
+    def by_params(self, params: Any) -> OpenRequest | None:
+        """Return the open request with the very parameters that its handler works with, or ``None``."""
         found = (request for request in self._open.values() if params is request.params or params is request.meant)
         return next(found, None)
 

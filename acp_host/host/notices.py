@@ -42,6 +42,9 @@ class NoticeRouter:
         report: takes diagnostics.
         scheduler: for the notice centers.
         clock: likewise.
+
+    Attributes:
+        is_logging: log what nobody observes; not so for notices of long ago, which a recording has.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class NoticeRouter:
         self._report = throttled(report)
         self._scheduler = scheduler
         self._clock = clock
+        self.is_logging = True
 
     def make_center(self, session_id: str) -> NoticeCenter:
         """Return the notice center of a new session."""
@@ -93,7 +97,7 @@ class NoticeRouter:
             )
         if not self._offered:
             self._report_violation(session_id, notice)
-        elif not during_replay and (center is None or _is_to_be_logged(notice, center)):
+        elif self.is_logging and not during_replay and (center is None or _is_to_be_logged(notice, center)):
             self._log(notice)
 
     def _report_violation(self, session_id: str, notice: Notice) -> None:

@@ -179,7 +179,12 @@ class Session(SessionMethods):
         blocks = content_blocks(content, self._driver.agreement, self.cwd)
         if not isinstance(meta, Mapping | None):
             raise InvalidInput(f"meta is a JSON object, not {type(meta).__name__}")
-        prompt = PromptToSend(blocks, dict(meta or {}), idle_timeout, None if follows is None else follows.number)
+        return self.queue_prompt(
+            PromptToSend(blocks, dict(meta or {}), idle_timeout, None if follows is None else follows.number)
+        )
+
+    def queue_prompt(self, prompt: PromptToSend) -> Turn:
+        """Put a prompt into the queue that was checked, or that was sent unchecked by the host of a recording."""
         turn = Turn(next(self._numbers), prompt, self._turns.cancel)
         self._turns.add(turn)
         return turn
@@ -405,6 +410,7 @@ class Session(SessionMethods):
             self._replay.answered()
         if self._continues:
             self._continues = False
+            self.state.apply(events.HealthChanged("connected"))
             self._reminders.reopened()
 
     def request_begins(self, request: OpenRequest) -> None:
@@ -453,6 +459,11 @@ class Session(SessionMethods):
     def _note_activity(self) -> None:
         if self._turns.watches_idle:
             self._turns.note_activity()
+
+    def connection_renewed(self) -> None:
+        """Learn that the agent can be reached again, and is about to open the session again."""
+        self._continues = True
+        self._reminders.reattach(self._reminder_context)
 
     def connection_ended(self, status: str, detail: str) -> None:
         """Take the end of the connection: nothing that is queued will be sent."""

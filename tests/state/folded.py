@@ -6,11 +6,14 @@ After that, look at what changed in ``fixtures/folded`` by eye: it is what every
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from acp_host.replay import FoldedRecording, fold_recording
 from acp_host.state.json_form import to_json
-from tests.state.player import Player
+from acp_host.state.session_state import SessionState
+from acp_host.state.snapshot import SessionSnapshot
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 RECORDINGS = sorted((FIXTURES / "recordings").glob("*.jsonl"))
@@ -18,23 +21,31 @@ PANELS = ("notices", "reminders")
 """Members that hold panels of their own, with times in them."""
 
 
-def play(path: Path, **options: Any) -> Player:
-    """Return the player after a whole recording."""
-    with path.open(encoding="utf-8") as lines:
-        return Player(**options).play(lines)
+def play(path: Path, opened: Callable[[SessionState], None] = lambda _: None) -> FoldedRecording:
+    """Return what a recording was folded into; ``opened`` is called with each session's state when it is made."""
+    return fold_recording(path, opened=lambda session: opened(session.state))
 
 
-def form(player: Player) -> dict[str, Any]:
+def snapshots(folded: FoldedRecording) -> dict[str, list[SessionSnapshot]]:
+    """Return of each session, by id, how it was lived until it was loaded again, and how it was at the end."""
+    return {
+        session_id: [
+            *(each for each in folded.earlier.get(session_id, ()) if not all(e.replayed for e in each.transcript)),
+            last,
+        ]
+        for session_id, last in folded.sessions.items()
+    }
+
+
+def form(folded: FoldedRecording) -> dict[str, Any]:
     """Return what a recording was folded into, as plain JSON."""
     sessions = {
-        session_id: [
-            {name: member for name, member in to_json(snapshot).items() if name not in PANELS} for snapshot in snapshots
-        ]
-        for session_id, snapshots in player.snapshots.items()
+        session_id: [{name: member for name, member in to_json(each).items() if name not in PANELS} for each in shown]
+        for session_id, shown in snapshots(folded).items()
     }
     diagnostics = [
         {"kind": diagnostic.kind.value, "message": diagnostic.message, "count": diagnostic.count}
-        for diagnostic in player.diagnostics
+        for diagnostic in folded.diagnostics
     ]
     return {"sessions": sessions, "diagnostics": diagnostics}
 

@@ -10,6 +10,7 @@ from typing import Any
 import jsonpatch
 import pytest
 
+from acp_host.replay import FoldedRecording
 from acp_host.state.deltas import DeltaMaker
 from acp_host.state.entries import MessageEntry, ToolCallEntry
 from acp_host.state.json_form import to_json
@@ -17,20 +18,29 @@ from acp_host.state.session_state import SessionState
 from acp_host.state.snapshot import SessionSnapshot
 from tests.state import folded
 from tests.state.anonymise import KEPT, anonymise, anonymous, mask
-from tests.state.player import Player
 
 NAMES = [path.stem for path in folded.RECORDINGS]
 EVERY = pytest.mark.parametrize("name", NAMES)
 
+EVERYWHERE = {
+    ("unexpected", "for a session that was not open"): "the recorded host prompted one that is unknown, or was closed",
+    (
+        "unexpected",
+        "session/prompt was left out: required property 'prompt' is missing",
+    ): "the recorded host sent one so",
+}
+LINES_THAT_ARE_NONE = {
+    ("unknown_response", "-32700"): "the recorded host sent a line that is no JSON",
+    ("unknown_response", "-32600"): "the recorded host sent a batch",
+}
+TWO_PROMPTS = {
+    ("unexpected", "two prompts running in one session"): "the recorded host did not wait for the end of a turn",
+}
 EXPLAINED = {
-    "claude-agent-acp-new": {
-        ("unknown_response", "-32700"): "the recorded host sent a line that is no JSON",
-        ("unknown_response", "-32600"): "the recorded host sent a batch",
-    },
-    "codex-acp": {
-        ("unknown_response", "-32700"): "the recorded host sent a line that is no JSON",
-        ("unknown_response", "-32600"): "the recorded host sent a batch",
-    },
+    "claude-agent-acp-new": LINES_THAT_ARE_NONE | TWO_PROMPTS,
+    "codex-acp": LINES_THAT_ARE_NONE,
+    "pi3": TWO_PROMPTS,
+    "gemini": {("unexpected", "the session is lost"): "it was prompted after a new start, without being loaded"},
 }
 """The diagnostics that a recording may yield, each with its reason."""
 
@@ -40,13 +50,18 @@ def path_of(name: str) -> Path:
 
 
 @functools.cache
-def played(name: str) -> Player:
+def played(name: str) -> FoldedRecording:
     return folded.play(path_of(name))
+
+
+@functools.cache
+def shown(name: str) -> dict[str, list[SessionSnapshot]]:
+    return folded.snapshots(played(name))
 
 
 def main_session(name: str) -> list[SessionSnapshot]:
     """Return the session in which most happened: as it was lived, and loaded again."""
-    return max(played(name).snapshots.values(), key=lambda snapshots: len(snapshots[0].transcript))
+    return max(shown(name).values(), key=lambda snapshots: len(snapshots[0].transcript))
 
 
 def calls(snapshot: SessionSnapshot) -> dict[str, ToolCallEntry]:
@@ -72,7 +87,7 @@ def test_a_recording_is_folded_into_what_was_looked_at(name):
 
 @EVERY
 def test_every_diagnostic_has_its_reason(name):
-    explained = EXPLAINED.get(name, {})
+    explained = EVERYWHERE | EXPLAINED.get(name, {})
     unexplained = [
         diagnostic
         for diagnostic in played(name).diagnostics
@@ -83,14 +98,14 @@ def test_every_diagnostic_has_its_reason(name):
 
 @EVERY
 def test_every_update_is_of_a_known_kind(name):
-    for snapshots in played(name).snapshots.values():
+    for snapshots in shown(name).values():
         for snapshot in snapshots:
             assert [entry for entry in snapshot.transcript if entry.type == "unknown"] == []
 
 
 @EVERY
 def test_nothing_is_left_running_or_waiting(name):
-    for snapshots in played(name).snapshots.values():
+    for snapshots in shown(name).values():
         assert (snapshots[-1].turn.status, snapshots[-1].turn.queued, snapshots[-1].questions) == ("idle", (), ())
         for entry in snapshots[-1].tool_calls:
             assert entry.finished or entry.unfinished
@@ -98,7 +113,7 @@ def test_nothing_is_left_running_or_waiting(name):
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - {"acpsdk-ts-example"}))  # whose host sent two prompts at once
 def test_nothing_is_empty_or_doubled(name):
-    for snapshots in played(name).snapshots.values():
+    for snapshots in shown(name).values():
         for entry in snapshots[-1].transcript:
             if isinstance(entry, MessageEntry):
                 assert any(part.type == "block" or part.text for part in entry.parts)
@@ -146,7 +161,7 @@ class TestWhatWasSeen:
     def test_notices_stay_out_of_the_transcript(self, name):
         lines = path_of(name).read_text(encoding="utf-8")
         assert '"sessionUpdate":"notice"' in lines
-        types = {entry.type for snapshots in played(name).snapshots.values() for entry in snapshots[-1].transcript}
+        types = {entry.type for snapshots in shown(name).values() for entry in snapshots[-1].transcript}
         assert types == {"message", "tool_call"}
 
     @pytest.mark.parametrize("name", sorted({*NAMES} - {"acpsdk-ts-example"}))  # which cannot load
@@ -176,7 +191,7 @@ class TestWhatWasSeen:
     def test_the_history_of_a_fork_comes_before_its_id_is_known(self):
         forks = [
             snapshots[-1]
-            for snapshots in played("opencode").snapshots.values()
+            for snapshots in shown("opencode").values()
             if any(entry.replayed for entry in snapshots[-1].transcript) and snapshots[-1].transcript.first == 0
         ]
         assert len(forks) == 1
@@ -206,7 +221,7 @@ class TestWhatWasSeen:
         ],
     )
     def test_options_are_shown_once_whatever_their_form(self, name, options):
-        for snapshots in played(name).snapshots.values():
+        for snapshots in shown(name).values():
             assert {option.id: option.source for option in snapshots[-1].options.entries} == options
 
     @pytest.mark.parametrize("name", ["claude-agent-acp-new", "codex-acp", "gemini", "opencode", "pi3", "qwen"])
@@ -216,11 +231,11 @@ class TestWhatWasSeen:
         def opened(state: SessionState) -> None:
             state.options.changed.connect(lambda changes: seen.extend(changes.snapshot.entries))
 
-        player = folded.play(path_of(name), opened=opened)
+        player = folded.snapshots(folded.play(path_of(name), opened=opened))
         pending = [option for option in seen if option.pending is not None]
         assert pending
         assert all(option.value == option.pending for option in pending)
-        for snapshots in player.snapshots.values():
+        for snapshots in player.values():
             assert {option.pending for option in snapshots[-1].options.entries} <= {None}
 
     def test_hints_in_metadata_are_kept(self):
