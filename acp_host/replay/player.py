@@ -15,6 +15,7 @@ from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidInput
 from acp_host.host.connection import HostConnection
 from acp_host.host.connection_options import ConnectionOptions
+from acp_host.host.directories import Directories
 from acp_host.host.session import Session
 from acp_host.recording.format import MetaEvent, RecordedDirection, RecordedLine
 from acp_host.recording.matching import RecordedIds, request_key
@@ -137,6 +138,7 @@ class RecordingPlayer:
         options = ConnectionOptions(
             client_info=request.client_info or Implementation("recorded", "0"),
             start_timeout=_PATIENCE,
+            directories=Directories(here=False),
             offer=offer,
             notices=bool(offer.session and offer.session.notices),
             memory=self._memory,
