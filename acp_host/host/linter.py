@@ -28,6 +28,7 @@ from acp_host.errors import DecodeError
 from acp_host.translate.harn.kinds import KINDS
 from acp_host.translate.harn.notifications import NOTIFICATIONS
 from acp_host.wire import jsonrpc
+from acp_host.wire import methods as first_methods
 from acp_host.wire._model import UNSET
 from acp_host.wire._shape import (
     ArrayShape,
@@ -42,7 +43,8 @@ from acp_host.wire._shape import (
 )
 from acp_host.wire._tolerant import TolerantDecoder, child_path
 from acp_host.wire._unions import TaggedUnion
-from acp_host.wire.methods import Method, MethodKind, agent_method, client_method
+from acp_host.wire.methods import Method, MethodKind, MethodTable
+from acp_host.wire.v2 import methods as second_methods
 
 __all__ = ["CLOSED", "Finding", "Linter", "Side"]
 
@@ -62,6 +64,7 @@ CLOSED: Mapping[int, frozenset[str]] = {
 }
 """Version → the vocabularies and unions that have no other members, by their names in the schema."""
 
+_TABLES: Mapping[int, MethodTable] = {1: first_methods.TABLE, 2: second_methods.TABLE}
 _HARN_METHODS = frozenset(
     {
         *NOTIFICATIONS,
@@ -105,7 +108,8 @@ class Linter:
     """The rules, and what has to be remembered of a conversation for them.
 
     Attributes:
-        version: the version of the protocol that messages are held against: 1 until another one is agreed.
+        version: the version of the protocol that messages are held against: the one that was asked for, then the one
+            that was agreed.
     """
 
     def __init__(self) -> None:
@@ -170,26 +174,24 @@ class Linter:
         yield from findings
         if method is None:
             return
+        if side == "in" and method == "initialize":
+            self.version = _version_in(result)
         entry = self._method("out" if side == "in" else "in", method, MethodKind.REQUEST)
         if entry is None:
             return
-        if side == "in" and method == "initialize":
-            self._agree(result)
         hint = entry.result_type
         yield from self._value(side, method, {} if result is None else result, hint, "$.result")
-
-    def _agree(self, result: Any) -> None:
-        version = result.get("protocolVersion") if isinstance(result, dict) else None
-        if isinstance(version, int) and version in CLOSED:
-            self.version = version
 
     # --- ACP --------------------------------------------------------------------------------------------------------
 
     def _method(self, side: Side, name: str, kind: MethodKind) -> Method | None:
         """Return the method that this side sends under a name."""
-        return client_method(name, kind) if side == "in" else agent_method(name, kind)
+        table = _TABLES[self.version]
+        return table.client_method(name, kind) if side == "in" else table.agent_method(name, kind)
 
     def _call(self, side: Side, kind: MethodKind, name: str, params: Any) -> Iterator[Finding]:
+        if side == "out" and name == "initialize":
+            self.version = _version_in(params)  # in the words of the version that is asked for
         entry = self._method(side, name, kind)
         if entry is not None:
             value = {} if params is UNSET or params is None else params
@@ -218,6 +220,11 @@ class Linter:
             yield Finding(side, repair.message.split(";")[0], repair.path or path, method)
         for problem, where in _unlisted(value, shape, path, self.version):
             yield Finding(side, problem, where, method)
+
+
+def _version_in(value: Any) -> int:
+    version = value.get("protocolVersion") if isinstance(value, dict) else None
+    return version if type(version) is int and version in _TABLES else 1
 
 
 def _name(method: Any) -> str | None:

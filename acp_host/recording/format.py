@@ -33,6 +33,7 @@ from acp_host.diagnostics import excerpt
 from acp_host.wire.codec import encode
 
 __all__ = [
+    "CLOSED_BY_HOST",
     "MAX_LINE",
     "MetaEvent",
     "RecordedDirection",
@@ -46,6 +47,9 @@ __all__ = [
 
 MAX_LINE = 96 * 2**20
 """Longest line that is read, in bytes: a message of the largest size, and room for what escapes add to it."""
+
+CLOSED_BY_HOST = "closed by this host"
+"""The ``reason`` of an ``end`` where nothing was lost: the host had no more to do with the agent."""
 
 _GZIP = b"\x1f\x8b"
 _MEMBERS = frozenset(("dir", "t", "msg", "raw", "note", "event"))

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from acp_host.errors import AcpError, InvalidState
+from acp_host.recording.format import CLOSED_BY_HOST
 from acp_host.recording.recorder import RecordedConnection, Recorder
 from acp_host.recording.redaction import command_without_secrets, secrets_of_command
 from acp_host.transports import Receiver, Transport
@@ -75,7 +76,7 @@ class RecordingTransport(TransportAround):
         await self._inner.close()
         if self._opening is not None:
             await asyncio.wait([self._opening])  # its caller may have been cancelled
-        await self._end("closed by this host")
+        await self._end(CLOSED_BY_HOST)
 
     async def _end(self, reason: str) -> None:
         connection = self._connection

@@ -21,8 +21,8 @@ from typing import Any
 from acp_host.host.session import Session
 from acp_host.host.turn import PromptToSend
 from acp_host.reminders import ReminderPolicy
-from acp_host.replay.recorded_connection import RecordedConnection
 from acp_host.replay.reminding import CARRIERS, leading_in, policy_from, reminder_in
+from acp_host.replay.replayed_host import ReplayedHost
 from acp_host.state.reminder_entry import Rung
 from acp_host.wire.content import ContentBlock
 from acp_host.wire.converters import structure_tolerant
@@ -46,7 +46,7 @@ class Doing:
         in_the_middle: the beginning of the recording is missing, so that sessions are open which nobody has seen open.
     """
 
-    def __init__(self, host: RecordedConnection, goes_on: Callable[[str], bool], *, in_the_middle: bool) -> None:
+    def __init__(self, host: ReplayedHost, goes_on: Callable[[str], bool], *, in_the_middle: bool) -> None:
         self._host = host
         self._goes_on = goes_on
         self._in_the_middle = in_the_middle

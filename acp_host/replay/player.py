@@ -17,13 +17,13 @@ from acp_host.host.connection import HostConnection
 from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.directories import Directories
 from acp_host.host.session import Session
-from acp_host.recording.format import MetaEvent, RecordedDirection, RecordedLine
+from acp_host.recording.format import CLOSED_BY_HOST, MetaEvent, RecordedDirection, RecordedLine
 from acp_host.recording.matching import RecordedIds, request_key
 from acp_host.replay.doing import Doing
 from acp_host.replay.pace import LineTimes, Pace, RecordedClock
 from acp_host.replay.played_wire import PlayedWire, RecordedCall
-from acp_host.replay.recorded_connection import RecordedConnection
 from acp_host.replay.recorded_terminals import RecordedTerminals
+from acp_host.replay.replayed_host import ReplayedHost
 from acp_host.state.memory import MemoryPolicy
 from acp_host.wire.capabilities import ClientCapabilities
 from acp_host.wire.codec import encode
@@ -75,7 +75,7 @@ class RecordingPlayer:
         self._known: set[Session] = set()
         self._tasks: dict[RecordedCall, asyncio.Task[None]] = {}
         self._next: RecordedLine | None = None
-        self._host: RecordedConnection | None = None
+        self._host: ReplayedHost | None = None
         self._problems: list[Diagnostic] = []
 
     @property
@@ -131,7 +131,7 @@ class RecordingPlayer:
 
     # --- connections ------------------------------------------------------------------------------------------------
 
-    async def _begin(self, params: Any) -> RecordedConnection:
+    async def _begin(self, params: Any) -> ReplayedHost:
         """Make the host, as the recorded one introduced itself."""
         request = _introduction(params)
         offer = request.client_capabilities or ClientCapabilities()
@@ -147,7 +147,7 @@ class RecordingPlayer:
         )
         self._terminals = RecordedTerminals(self._fold_terminal)
         self._wire = PlayedWire(self._ids)
-        self._host = host = RecordedConnection(self._wire, options, self._terminals.answered)
+        self._host = host = ReplayedHost(self._wire, options, self._terminals.answered)
         self._doing = Doing(host, self._goes_on, in_the_middle=params is None)
         await host.begin()
         return host
@@ -161,7 +161,7 @@ class RecordingPlayer:
     def _end(self, line: RecordedLine) -> None:
         assert self._host is not None
         reason = line.details.get("reason")
-        if isinstance(reason, str) and not line.details.get("by_host"):
+        if isinstance(reason, str) and reason != CLOSED_BY_HOST:
             self._host.lose(reason)
 
     # --- what the agent sent ----------------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ class RecordingPlayer:
 
     # --- for both ---------------------------------------------------------------------------------------------------
 
-    async def _begin_in_the_middle(self) -> RecordedConnection:
+    async def _begin_in_the_middle(self) -> ReplayedHost:
         """Make a host for a recording whose beginning is missing."""
         self._report("the recording does not begin with initialize: what was agreed is not known")
         host = await self._begin(None)

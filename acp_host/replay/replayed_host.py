@@ -1,4 +1,4 @@
-"""The host that a recording is played to: :class:`RecordedConnection`.
+"""The host that a recording is played to: :class:`ReplayedHost`.
 
 It is the host of an application in everything that it makes of messages. It differs in what it asks of the machine:
 no directory has to exist, nobody is asked, nothing is run; what the agent asks for gets the recorded answer.
@@ -22,13 +22,13 @@ from acp_host.transports import Transport
 from acp_host.wire.converters import check, structure_tolerant
 from acp_host.wire.methods import MethodKind, agent_method, client_method
 
-__all__ = ["RecordedConnection"]
+__all__ = ["ReplayedHost"]
 
 _ROOT = "/"
 _ASKS_ABOUT_USER = ("session/request_permission", "elicitation/create")
 
 
-class RecordedConnection(HostConnection):
+class ReplayedHost(HostConnection):
     """A host that does what the host of a recording did.
 
     Args:
