@@ -21,7 +21,7 @@ DEADLINE = 5.0
 """Seconds within which everything has to be over, whatever happens."""
 PROMPTS = ("First", "Second", "Third")
 PIECES = 48
-"""More than a conversation has; a fault beyond the last piece is a conversation without one."""
+"""More than a conversation over WebSocket has; a fault beyond the last piece is a conversation without one."""
 
 
 class CountingAgent(ReferenceAgent):
