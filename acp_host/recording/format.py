@@ -49,7 +49,7 @@ MAX_LINE = 96 * 2**20
 """Longest line that is read, in bytes: a message of the largest size, and room for what escapes add to it."""
 
 CLOSED_BY_HOST = "closed by this host"
-"""The ``reason`` of an ``end`` where nothing was lost: the host had no more to do with the agent."""
+"""The note of an ``end`` where nothing was lost: the host had no more to do with the agent."""
 
 _GZIP = b"\x1f\x8b"
 _MEMBERS = frozenset(("dir", "t", "msg", "raw", "note", "event"))
@@ -75,7 +75,7 @@ class MetaEvent(StrEnum):
     CONNECTION = "connection"
     """A new process or connection: ``number`` in this run, and what is connected to, without secrets, in ``agent``."""
     END = "end"
-    """A process or connection is over: ``reason``, ``exit_status`` and the end of its ``stderr``, as far as known."""
+    """A process or connection is over, as the note says: ``exit_status`` and the end of its ``stderr``, as far as known."""
     STDERR = "stderr"
     """The note is a line that the agent wrote to its stderr."""
     NOT_RECORDED = "not_recorded"

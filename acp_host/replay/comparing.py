@@ -1,7 +1,8 @@
 """How two folded conversations differ: :func:`compare_states`.
 
 What depends on when something happened, and not on what, is left aside: times of day, and how many deliveries of
-changes there were.
+changes there were. Turns are numbered in the order in which they appear: one that was dropped before it was sent is in
+no recording.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from attrs import frozen
 
 from acp_host.wire._tolerant import child_path
 
-__all__ = ["Difference", "compare_states", "without_times"]
+__all__ = ["Difference", "comparable", "compare_states"]
 
 _MAX_DIFFERENCES = 1_000
 _TIMES = {"reminders": ("created", "changed"), "notices": ("received", "lastReceived")}
@@ -52,13 +53,29 @@ def compare_states(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[Dif
     return differences
 
 
-def without_times(session: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a session's state in its JSON form without what depends on when things happened."""
-    kept = {name: member for name, member in session.items() if name != "version"}
+def comparable(session: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a session's state in its JSON form so that it equals that of the same conversation at another time."""
+    kept = _with_turns_numbered({name: member for name, member in session.items() if name != "version"})
     for panel, times in _TIMES.items():
         if isinstance(kept.get(panel), Mapping):
             kept[panel] = {name: _timeless(entries, times) for name, entries in kept[panel].items()}
     return kept
+
+
+def _with_turns_numbered(session: dict[str, Any]) -> dict[str, Any]:
+    transcript, turn = session["transcript"], session["turn"]
+    numbers: dict[int, int] = {}
+
+    def number(told: Any) -> Any:
+        # Those of a history count down from -1, and are as the agent tells it.
+        return numbers.setdefault(told, len(numbers) + 1) if type(told) is int and told > 0 else told
+
+    entries = [
+        {**entry, "turn": number(entry["turn"])} if "turn" in entry else entry for entry in transcript["entries"]
+    ]
+    shown = {**turn, "turn": number(turn["turn"])}
+    shown["queued"] = [{**queued, "turn": number(queued["turn"])} for queued in turn["queued"]]
+    return {**session, "transcript": {**transcript, "entries": entries}, "turn": shown}
 
 
 def _timeless(entries: Any, times: tuple[str, ...]) -> Any:
@@ -71,7 +88,7 @@ def _timeless(entries: Any, times: tuple[str, ...]) -> Any:
 
 
 def _sessions(folded: Mapping[str, Any]) -> dict[str, Any]:
-    return {session_id: without_times(session) for session_id, session in folded["sessions"].items()}
+    return {session_id: comparable(session) for session_id, session in folded["sessions"].items()}
 
 
 def _differences(one: Any, other: Any, path: str) -> Iterator[Difference]:

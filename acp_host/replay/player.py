@@ -125,7 +125,8 @@ class RecordingPlayer:
         elif line.direction == RecordedDirection.OUT and isinstance(line.message, dict):
             await self._send(line.message)
         elif line.event == MetaEvent.END and self._host is not None:
-            self._end(line)
+            if line.note != CLOSED_BY_HOST:
+                self._host.lose(line.note or "the recorded connection has ended")
         elif line.event in (MetaEvent.NOT_RECORDED, MetaEvent.PARTS_MISSING):
             self._report(f"messages are missing before line {line.number}: {line.note or line.event}")
 
@@ -157,12 +158,6 @@ class RecordingPlayer:
         self._ids.forget_requests()
         self._wire = PlayedWire(self._ids)
         await self._host.connect_again(self._wire, why)
-
-    def _end(self, line: RecordedLine) -> None:
-        assert self._host is not None
-        reason = line.details.get("reason")
-        if isinstance(reason, str) and reason != CLOSED_BY_HOST:
-            self._host.lose(reason)
 
     # --- what the agent sent ----------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@
 * :class:`HarnAgent` behaves as Harn does on the wire; :class:`HarnTurn` is what its scripts work with.
 * :class:`ScriptedAgent` does exactly what a test says, right or wrong.
 * :class:`AgentSide` is the base for an agent of your own.
+* :class:`ReplayTransport` plays the agent's part of a recording.
 * :func:`memory_pair` connects two ends inside one process.
 * :func:`serve_websocket` serves an agent over a network; :class:`Access` says to whom.
 
@@ -16,6 +17,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from acp_host.recording.replay import ReplayDiverged, ReplayTransport
     from acp_host.testing.access import Access
     from acp_host.testing.agent_session import AgentSession
     from acp_host.testing.agent_side import AgentSide
@@ -37,6 +39,8 @@ __all__ = [
     "HarnAgent",
     "HarnTurn",
     "ReferenceAgent",
+    "ReplayDiverged",
+    "ReplayTransport",
     "ScriptedAgent",
     "ServedAgent",
     "ToolCallSkipped",
@@ -56,6 +60,8 @@ _HOME_OF = {
     "HarnAgent": "acp_host.testing.harn",
     "HarnTurn": "acp_host.testing.harn",
     "ReferenceAgent": "acp_host.testing.reference",
+    "ReplayDiverged": "acp_host.recording.replay",
+    "ReplayTransport": "acp_host.recording.replay",
     "ScriptedAgent": "acp_host.testing.scripted",
     "ServedAgent": "acp_host.testing.serving",
     "ToolCallSkipped": "acp_host.testing.agent_turn",
