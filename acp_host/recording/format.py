@@ -75,7 +75,7 @@ class MetaEvent(StrEnum):
     CONNECTION = "connection"
     """A new process or connection: ``number`` in this run, and what is connected to, without secrets, in ``agent``."""
     END = "end"
-    """A process or connection is over, as the note says: ``exit_status`` and the end of its ``stderr``, as far as known."""
+    """A process or connection is over, as the note says: ``exit_status`` and the end of ``stderr``, as far as known."""
     STDERR = "stderr"
     """The note is a line that the agent wrote to its stderr."""
     NOT_RECORDED = "not_recorded"
