@@ -41,6 +41,7 @@ from acp_host.state.reminders import RemindersPanel
 from acp_host.state.revocation import Revocation, RevokeResult
 from acp_host.translate.marked_text import MarkedReminder, MarkedTextReader
 from acp_host.translate.reminders import PendingInjections, translate_pending, translate_reminder
+from acp_host.wire._model import evolve
 from acp_host.wire.ids import RequestId
 from acp_host.wire.plans import Plan, PlanUpdate
 from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
@@ -50,6 +51,7 @@ from acp_host.wire.updates import (
     SessionUpdate,
     UserMessageChunk,
 )
+from acp_host.wire.v2.updates import UserMessage
 
 __all__ = ["ReminderContext", "ReminderSettings", "SessionReminders", "ShownReminder"]
 
@@ -101,6 +103,7 @@ class SessionReminders:
     Attributes:
         panel: what became of them; reactive.
         others_asked: called when the agent is asked for its list; returns what takes what is on it beside reminders.
+        accepted_by_answer: a prompt is accepted when it is answered, and by nothing else.
         is_listening: whether every update must be shown to :meth:`receive`, and not only those that may be about
             reminders by their kind.
 
@@ -121,6 +124,7 @@ class SessionReminders:
         report_observer: Callable[[Callable[..., Any], BaseException], None],
     ) -> None:
         self.is_listening = False
+        self.accepted_by_answer = context.driver.protocol.agreement.protocol_version >= 2
         self.others_asked: Callable[[], Callable[[PendingInjections], None]] = lambda: lambda _: None
         self.panel = RemindersPanel(scheduler, clock, report_observer)
         self.panel.commands = self
@@ -260,7 +264,7 @@ class SessionReminders:
         Returns:
             What stands for the update in the transcript, in order; ``None`` where that is the update itself.
         """
-        if self._delivery.is_leading and isinstance(update, _SIGNS_OF_WORK):
+        if self._delivery.is_leading and not self.accepted_by_answer and isinstance(update, _SIGNS_OF_WORK):
             self._delivery.prompt_accepted()
         report = translate_reminder(update, replayed=reports_replayed)
         if report is not None:
@@ -274,10 +278,29 @@ class SessionReminders:
         if isinstance(update, UserMessageChunk):
             found = self._user_text.feed(update)
             shown = None if found == [update] else self._tell_apart(found, replayed)
+        elif isinstance(update, UserMessage):
+            shown = self._split_message(update, replayed)
         elif self._user_text.is_holding:
             shown = [*self._tell_apart(self._user_text.flush(), replayed), update]
         self._run()
         return shown
+
+    def _split_message(self, update: UserMessage, replayed: bool) -> list[Any] | None:
+        """Tell the reminders in a whole message of the user from the user's own words."""
+        before = self._tell_apart(self._user_text.flush(), replayed)
+        pieces = [UserMessageChunk(block, update.message_id) for block in update.content or ()]
+        found = [part for piece in pieces for part in self._user_text.feed(piece)] + self._user_text.flush()
+        if found == pieces:
+            return [*before, update] if before else None
+        own = tuple([part.content for part in found if not isinstance(part, MarkedReminder)])
+        reminders = [part for part in found if isinstance(part, MarkedReminder)]
+        shown: list[Any] = [*before, *self._tell_apart(reminders, replayed)]
+        return [*shown, evolve(update, content=own)] if own else shown
+
+    def prompt_accepted(self) -> None:
+        """Learn that the agent has taken the prompt that was written last."""
+        self._delivery.prompt_accepted()
+        self._run()
 
     def replay_begins(self) -> None:
         """Learn that the history of the session is being asked for."""
@@ -314,6 +337,7 @@ class SessionReminders:
     def reattach(self, context: ReminderContext) -> None:
         """Go on with a new connection to the same session; :meth:`reopened` follows."""
         self._context = context
+        self.accepted_by_answer = context.driver.protocol.agreement.protocol_version >= 2
         settings = context.settings
         self._delivery.reconnected(
             context.driver.agreement,

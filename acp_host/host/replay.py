@@ -7,6 +7,8 @@ what is asked           then what comes is history
                         transcript, or until a prompt is sent or the agent asks the user something. The specification
                         has the history come before the answer; some agents answer first, or in the midst of it
 ``session/resume``      until the answer. There should be no history; some agents send it all the same
+all of it, of version   until the answer: its agents are told to have said everything by then
+2
 ``session/fork``        until the answer: what comes for the new session before its id is known
 ======================  ===========================================================================================
 
@@ -35,14 +37,15 @@ class ReplayWindow:
     Args:
         state: told when the replay begins and ends.
         scheduler: looks again after a pause.
-        whole: the agent was asked to tell all of the session, and may go on with it behind the answer.
+        whole: the agent was asked to tell all of the session.
+        goes_on: the agent may go on with it behind the answer.
     """
 
-    def __init__(self, state: SessionState, scheduler: Scheduler, *, whole: bool) -> None:
+    def __init__(self, state: SessionState, scheduler: Scheduler, *, whole: bool, goes_on: bool) -> None:
         self.awaits_answer = True
         self._state = state
         self._scheduler = scheduler
-        self._whole = whole
+        self._goes_on = goes_on
         self._seen = 0
         self._timer: Timer | None = None
         state.apply(events.ReplayStarted(whole))
@@ -52,7 +55,7 @@ class ReplayWindow:
         self.awaits_answer = False
         if self._state.is_replaying:
             self._state.apply(events.ReplayAnswered())
-        if self._whole and self._state.is_replaying:
+        if self._goes_on and self._state.is_replaying:
             self._wait()
         else:
             self.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from attrs import evolve
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
-from acp_host.errors import ConnectionClosed, InvalidInput, InvalidState, RequestFailed
+from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, RequestFailed
 from acp_host.host.change_check import ChangeCheck
 from acp_host.host.incoming import OpenRequest
 from acp_host.host.injections import InjectMode, InjectReceipt, SessionInjections
@@ -20,6 +21,7 @@ from acp_host.host.replay import ReplayWindow
 from acp_host.host.session_context import Opening, SessionContext
 from acp_host.host.session_methods import SessionMethods
 from acp_host.host.session_updates import SessionUpdates
+from acp_host.host.stated_turns import StatedTurns
 from acp_host.host.subagents import Subagents
 from acp_host.host.terminals import TerminalFeed
 from acp_host.host.turn import PromptToSend, Turn
@@ -36,6 +38,7 @@ from acp_host.state.reminders import RemindersPanel
 from acp_host.state.session_state import SessionState
 from acp_host.translate.reminders import PendingInjections
 from acp_host.translate.v1 import opened
+from acp_host.translate.versions import update_translator
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.notices import Notice
 from acp_host.wire.updates import SessionNotification, SessionUpdate
@@ -79,7 +82,10 @@ class Session(SessionMethods):
         )
         self._continues = False
         self.state.attach(reminders=self._reminders.panel, notices=self.notices)
-        self._turns = TurnQueue(
+        version = context.driver.protocol.agreement.protocol_version
+        self._says_its_state = version >= 2
+        self._numbers = itertools.count(1)
+        self._turns = self._queue_of_turns()(
             session_id,
             driver=context.driver,
             incoming=context.incoming,
@@ -110,12 +116,14 @@ class Session(SessionMethods):
             self.state,
             lambda child: SessionState(child, context.scheduler, self._report_observer, context.memory),
             lambda update, error: self._updates.report_unfolded(update, error),
+            update_translator(version),
         )
         self._replay: ReplayWindow | None = None
         self._updates = SessionUpdates(
             session_id,
             state=self.state,
             turns=self._turns,
+            translator=update_translator(version),
             reminders=self._reminders,
             tell_notice=self._tell_notice,
             call_ended=context.incoming.call_ended,
@@ -127,7 +135,6 @@ class Session(SessionMethods):
         """Takes an update of this session, or a run of them."""
         self.receive_notification = self._updates.receive_notification
         """Takes a notification of Harn that belongs to this session."""
-        self._numbers = itertools.count(1)
         self._tell_gone = context.gone
         self._closed = ""
         self._lost = False
@@ -383,6 +390,14 @@ class Session(SessionMethods):
             self.injections.continue_from(earlier.injections)
             self.standing.continue_from(earlier.standing)
 
+    def _queue_of_turns(self) -> Callable[..., TurnQueue]:
+        """Return what makes the queue: of an agent that says what it is doing, or of one that answers prompts."""
+        if not self._says_its_state:
+            return TurnQueue
+        return functools.partial(
+            StatedTurns, next_number=lambda: next(self._numbers), is_open=lambda: not self.state.is_replaying
+        )
+
     @property
     def _awaits_opening(self) -> bool:
         return self._replay is not None and self._replay.awaits_answer
@@ -394,7 +409,8 @@ class Session(SessionMethods):
             whole: the agent is asked for all of it, and may go on with it afterwards.
         """
         self.replay_ends()
-        self._replay = ReplayWindow(self.state, self._scheduler, whole=whole)
+        goes_on = whole and not self._says_its_state
+        self._replay = ReplayWindow(self.state, self._scheduler, whole=whole, goes_on=goes_on)
         self._reminders.replay_begins()
 
     def replay_ends(self) -> None:
@@ -408,6 +424,7 @@ class Session(SessionMethods):
         self.state.apply(opened(opening))
         if self._replay is not None:
             self._replay.answered()
+        self._turns.opened()
         if self._continues:
             self._continues = False
             self.state.apply(events.HealthChanged("connected"))
@@ -467,7 +484,7 @@ class Session(SessionMethods):
 
     def connection_ended(self, status: str, detail: str) -> None:
         """Take the end of the connection: nothing that is queued will be sent."""
-        self._turns.stop()
+        self._turns.stop(ConnectionLost(detail or "the connection has ended"))
         self._turns.drop(ConnectionClosed("the prompt was not sent: the connection has ended"))
         self._updates.close()
         self.replay_ends()

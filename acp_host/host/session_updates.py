@@ -7,6 +7,7 @@ no more than the update that met it.
 
 from __future__ import annotations
 
+import functools
 import traceback
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,15 @@ from attrs import frozen
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import ConnectionClosed
 from acp_host.host.reminders import SessionReminders, ShownReminder
+from acp_host.host.stated_turns import StatedTurns
+from acp_host.host.turn import TurnOrigin
 from acp_host.host.turn_queue import TurnQueue
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
 from acp_host.state import events
 from acp_host.state.observers import Observers
 from acp_host.state.session_state import SessionState
 from acp_host.translate.harn import HarnReport, translate_harn
-from acp_host.translate.v1 import PLAIN, translate, translate_run
+from acp_host.translate.versions import UpdateTranslator
 from acp_host.wire._model import NO_EXTRA, UNSET
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.harn.correlation import is_replayed, prompt_name
@@ -30,13 +33,15 @@ from acp_host.wire.notices import Notice
 from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.tool_calls import ToolCall, ToolCallStatus, ToolCallUpdate
 from acp_host.wire.updates import SessionNotification, SessionUpdate, UnknownSessionUpdate
+from acp_host.wire.v2.tool_calls import ToolCallUpdate as PatchedToolCall
 
 if TYPE_CHECKING:
     from acp_host.state.harn.permission_facts import PermissionFacts
 
 __all__ = ["SessionUpdates"]
 
-_OVER = (ToolCallStatus.COMPLETED, ToolCallStatus.FAILED)
+_CALLS = (ToolCall, ToolCallUpdate, PatchedToolCall)
+_OVER = (ToolCallStatus.COMPLETED, ToolCallStatus.FAILED, "cancelled")
 """The states in which nobody needs to know any more whether a tool call may be done."""
 
 
@@ -60,6 +65,7 @@ class SessionUpdates:
         session_id: the agent's id of the session.
         state: what the updates are folded into.
         turns: knows which turn runs.
+        translator: makes events of the updates.
         reminders: takes what updates say about reminders.
         tell_notice: takes notices, and whether they are told again.
         call_ended: called with the session's id and that of a tool call that is over, while questions are open.
@@ -78,6 +84,7 @@ class SessionUpdates:
         *,
         state: SessionState,
         turns: TurnQueue,
+        translator: UpdateTranslator,
         reminders: SessionReminders,
         tell_notice: Callable[[Notice, bool], None],
         call_ended: Callable[[str, str], None],
@@ -90,6 +97,12 @@ class SessionUpdates:
         self._session_id = session_id
         self._state = state
         self._turns = turns
+        self._translate = translator.translate
+        self._translate_run = translator.translate_run
+        self._plain = translator.plain
+        self._bring = self._bring_to_turn
+        if isinstance(turns, StatedTurns):
+            self._bring = functools.partial(self._bring_to_stated_turn, turns)
         self._tell_notice = tell_notice
         self._call_ended = call_ended
         self._awaits_opening = awaits_opening
@@ -175,7 +188,7 @@ class SessionUpdates:
         place = None
         try:
             kind: Any = update.__class__
-            plain = kind in PLAIN and update.meta is UNSET and update.extra is NO_EXTRA and told is NO_EXTRA
+            plain = kind in self._plain and update.meta is UNSET and update.extra is NO_EXTRA and told is NO_EXTRA
             if not plain or self.reminders.is_listening:
                 place = self._place_of(update, told)
                 self._receive_special(update, place)
@@ -184,7 +197,7 @@ class SessionUpdates:
         except Exception as error:  # a fault of this library must not cost the session more than this update
             self.report_unfolded(update, error)
         if place is None:
-            self._bring_to_turn(update)
+            self._bring(update)
         else:
             self._between_turns.push(update)
         if self._observers.connected:
@@ -200,7 +213,7 @@ class SessionUpdates:
 
     def _bring_to_turn(self, update: Any) -> None:
         """Bring an update to the turn that runs, or to the buffer between turns."""
-        if self.open_questions and isinstance(update, ToolCall | ToolCallUpdate) and update.status in _OVER:
+        if self.open_questions and isinstance(update, _CALLS) and update.status in _OVER:
             self._call_ended(self._session_id, update.tool_call_id)
         turn = self._turns.current
         if turn is None:
@@ -209,6 +222,15 @@ class SessionUpdates:
             turn.receive(update)
             if self._turns.watches_idle:
                 self._turns.note_activity()
+
+    def _bring_to_stated_turn(self, turns: StatedTurns, update: Any) -> None:
+        """Bring an update to the turn that it may begin, and may end."""
+        turns.hear(update)
+        turn = turns.current
+        self._bring_to_turn(update)
+        if turn is not None and turn.origin == TurnOrigin.AGENT:
+            self._between_turns.push(update)
+        turns.heard(update)
 
     def _can_take_whole(self, run: ChunkRun) -> bool:
         """Tell whether nobody needs to see each chunk of a run."""
@@ -219,13 +241,13 @@ class SessionUpdates:
     def _receive_run(self, run: ChunkRun) -> None:
         """Take chunks all at once, to the same effect."""
         try:
-            self._state.apply(translate_run(run))
+            self._state.apply(self._translate_run(run))
         except Exception as error:
             self.report_unfolded(run, error)
         turn = self._turns.current
-        if turn is None:
+        if turn is None or turn.origin == TurnOrigin.AGENT:
             self._between_turns.extend(run.updates())
-        else:
+        if turn is not None:
             turn.receive_run(run)
             if self._turns.watches_idle:
                 self._turns.note_activity()
@@ -237,9 +259,12 @@ class SessionUpdates:
 
     def _fold(self, update: SessionUpdate, place: _Place | None = None) -> None:
         """Fold an update into the state, or bring it to the notices."""
-        event = translate(update)
+        event = self._translate(update)
         if event is not None:
             self._apply(event, place)
+            if isinstance(event, events.AgentTerminalReported | events.AgentTerminalPrinted) and event.problem:
+                kind = DiagnosticKind.MALFORMED
+                self._report(Diagnostic(kind, event.problem, None, "session/update", self._session_id, update))
         elif isinstance(update, Notice):
             self._tell_notice(update, place is not None and place.replayed)
 
@@ -259,7 +284,7 @@ class SessionUpdates:
                 return False  # it comes last, and is what it is
             if isinstance(part, ShownReminder):
                 self._apply(events.ReminderShown(part.id, part.body), place)
-            elif (event := translate(part)) is not None:
+            elif (event := self._translate(part)) is not None:
                 self._apply(event, place)
         return parts is not None
 

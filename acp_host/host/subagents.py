@@ -10,7 +10,7 @@ from typing import Any
 
 from acp_host.state import events
 from acp_host.state.session_state import SessionState
-from acp_host.translate.v1 import translate
+from acp_host.translate.versions import UpdateTranslator
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.subagents import SubagentUpdate
 from acp_host.wire.updates import SessionNotification
@@ -25,6 +25,7 @@ class Subagents:
         parent: the session's state.
         make_state: makes the state of a subagent, given its id.
         report: called with an update that could not be folded, and why.
+        translator: makes events of the updates.
     """
 
     def __init__(
@@ -32,10 +33,12 @@ class Subagents:
         parent: SessionState,
         make_state: Callable[[str], SessionState],
         report: Callable[[Any, Exception], None],
+        translator: UpdateTranslator,
     ) -> None:
         self._parent = parent
         self._make_state = make_state
         self._report = report
+        self._translate = translator.translate
         self._states: dict[str, SessionState] = {}
 
     def __contains__(self, session_id: str) -> bool:
@@ -57,7 +60,7 @@ class Subagents:
             state = self._states[arrival.session_id] = self._make_state(arrival.session_id)
         for update in arrival.updates() if isinstance(arrival, ChunkRun) else (arrival.update,):
             try:
-                event = translate(update)
+                event = self._translate(update)
                 if event is not None:
                     state.apply(event)
             except Exception as error:  # a fault of this library must not cost more than this update

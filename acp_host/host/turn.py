@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections import deque
 from collections.abc import Callable, Generator
+from enum import StrEnum
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -13,6 +15,7 @@ from acp_host.errors import AcpError, InvalidState
 from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult, with_changes
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
 from acp_host.services.change_verdicts import ChangeReport
+from acp_host.wire._model import Unset
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.content import ContentBlock, TextContent
 from acp_host.wire.harn.content import shown_text
@@ -20,10 +23,21 @@ from acp_host.wire.permission import RequestPermissionOutcome, RequestPermission
 from acp_host.wire.prompt import PromptResponse, StopReason
 from acp_host.wire.text import join_text
 from acp_host.wire.updates import AgentMessageChunk, SessionUpdate
+from acp_host.wire.v2.updates import AgentMessage
+from acp_host.wire.v2.updates import AgentMessageChunk as NamedMessageChunk
 
-__all__ = ["PromptToSend", "Turn"]
+__all__ = ["PromptToSend", "Turn", "TurnOrigin"]
 
 _MAX_CHOICES = 100
+
+
+class TurnOrigin(StrEnum):
+    """What a turn began with."""
+
+    USER = "user"
+    """A prompt of this host."""
+    AGENT = "agent"
+    """The agent has begun to work by itself."""
 
 
 @frozen
@@ -60,18 +74,28 @@ class Turn:
     Attributes:
         number: counts the session's turns, from 1.
         prompt: what was, or will be, sent.
+        origin: one of :class:`TurnOrigin`; a turn that the agent has begun has an empty prompt.
         cancel_requested: :meth:`cancel` was called, or the turn was cancelled in another way.
         choices: in words, which options its permission requests were answered with, the newest hundred.
     """
 
-    def __init__(self, number: int, prompt: PromptToSend, cancel: Callable[[Turn, str], None]) -> None:
+    def __init__(
+        self,
+        number: int,
+        prompt: PromptToSend,
+        cancel: Callable[[Turn, str], None],
+        origin: TurnOrigin = TurnOrigin.USER,
+    ) -> None:
         self.number = number
         self.prompt = prompt
+        self.origin = origin
         self.cancel_requested = False
         self.cancel_reason = ""
         self.choices: deque[str] = deque(maxlen=_MAX_CHOICES)
         self._cancel = cancel
         self._text: list[str] = []
+        self._messages: dict[str, list[str]] = {}
+        """The agent's messages, by id, where any of them may be told more of, or anew."""
         self._updates: UpdateBuffer | None = UpdateBuffer()
         self._iterated = False
         self._has_dropped = False
@@ -171,7 +195,7 @@ class Turn:
     @property
     def text(self) -> str:
         """The agent's message text so far, without thoughts."""
-        return join_text(self._text)
+        return join_text([*self._text, *itertools.chain.from_iterable(self._messages.values())])
 
     async def _own(self) -> TurnResult:
         try:
@@ -189,12 +213,18 @@ class Turn:
             call = request.tool_call.tool_call_id
             self.choices.append(f"{outcome.option_id!r} of {offered} for the tool call {call!r}")
 
-    def receive(self, update: SessionUpdate) -> None:
+    def receive(self, update: Any) -> None:
         """Take an update of this turn."""
         if update.__class__ is AgentMessageChunk:
             content = update.content
             if content.__class__ is TextContent:
                 self._text.append(shown_text(content) if content.meta or content.extra else content.text)
+        elif isinstance(update, AgentMessage):
+            if not isinstance(update.content, Unset):
+                texts = [block.text for block in update.content or () if isinstance(block, TextContent)]
+                self._messages[update.message_id] = texts
+        elif isinstance(update, NamedMessageChunk) and isinstance(update.content, TextContent):
+            self._messages.setdefault(update.message_id, []).append(update.content.text)
         if self._updates is not None:
             self._updates.push(update)
         else:
@@ -204,6 +234,8 @@ class Turn:
         """Take chunks of this turn."""
         if run.kind is AgentMessageChunk:
             self._text += run.texts
+        elif run.kind is NamedMessageChunk and run.message_id:
+            self._messages.setdefault(run.message_id, []).extend(run.texts)
         if self._updates is not None:
             self._updates.extend(run.updates())
         else:

@@ -149,9 +149,12 @@ class TurnQueue:
         """Learn that nothing will be asked about the newest prompt any more: the session is closed."""
         self._incoming.prompt_is(self._session_id, None, self.prompt_id)
 
-    def stop(self) -> None:
-        """Stop the clock; the connection is over."""
+    def stop(self, cause: AcpError) -> None:
+        """Stop the clock; the connection is over, and ``cause`` says why."""
         self._stop_timer()
+
+    def opened(self) -> None:
+        """Learn that the session is open."""
 
     # --- the turn on the wire ---------------------------------------------------------------------------------------
 
@@ -286,10 +289,14 @@ class TurnQueue:
         self._tell_end(turn)
         if turn.stop_reason == StopReason.CANCELLED:  # also where this side did not ask for it
             self._drop_followers(turn)
-        if isinstance(end, RequestFailed) and says_gone(end, self._session_id, was_open=True):
-            self._gone(end)
+        self._check_gone(end)
         # Not at once: what arrived in one piece with the answer cannot be about a prompt that was not sent yet (R22).
         asyncio.get_running_loop().call_soon(self.send_next)
+
+    def _check_gone(self, end: Any) -> None:
+        """Find out whether the agent says by the end of a turn that it does not know the session."""
+        if isinstance(end, RequestFailed) and says_gone(end, self._session_id, was_open=True):
+            self._gone(end)
 
     def _outcome(self, response: PromptResponse) -> Outcome:
         terminal, problems = Terminal.of(response.meta)
@@ -381,10 +388,14 @@ class TurnQueue:
         self._report_stuck("never ended after it was cancelled; it is taken as over. Restart the agent if it is stuck")
         turn = self.current
         if turn is not None:
-            # To Harn, another prompt of the session would take the cancel back.
-            self._is_held = self.agent_is_harn
-            self._driver.forget(self.prompt_id, self._release)
+            self._let_answer_come()
             self._abandon_turn(turn)
+
+    def _let_answer_come(self) -> None:
+        """Wait for the answer to a prompt that was given up, as far as anybody has to."""
+        # To Harn, another prompt of the session would take the cancel back.
+        self._is_held = self.agent_is_harn
+        self._driver.forget(self.prompt_id, self._release)
 
     def _release(self) -> None:
         """Learn that a prompt that was given up is answered."""

@@ -27,6 +27,7 @@ from acp_host.wire.content import TextContent
 from acp_host.wire.framing import Oversized
 from acp_host.wire.ids import MessageId, SessionId
 from acp_host.wire.updates import AgentMessageChunk, AgentThoughtChunk, SessionNotification
+from acp_host.wire.v2 import updates as v2
 
 __all__ = ["ChunkReader", "ChunkRun"]
 
@@ -34,7 +35,9 @@ _LONGEST = 4096
 """Longest line that is learned from, in bytes; of a longer one, most is text."""
 _MOST_FORMS = 4
 """Forms that are known at a time: messages and thoughts, of two sessions."""
-CHUNKS = frozenset({AgentMessageChunk, AgentThoughtChunk})
+CHUNKS: frozenset[type[AgentMessageChunk | AgentThoughtChunk]] = frozenset(
+    {AgentMessageChunk, AgentThoughtChunk, v2.AgentMessageChunk, v2.AgentThoughtChunk}
+)
 """The updates that are read in runs."""
 _STRING = rb'"(?:[^"\\]++|\\.)*+"'
 # Where these quotes stand a member's name ends, and not in a string: there they would be escaped.

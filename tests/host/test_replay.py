@@ -19,11 +19,12 @@ from tests.state.session_events import said, start, user
 class Window:
     """A window, and time to pass in it."""
 
-    def __init__(self, *, whole: bool = True) -> None:
+    def __init__(self, *, whole: bool = True, goes_on: bool | None = None) -> None:
         self.clock = ManualClock()
         self.scheduler = ManualScheduler(self.clock)
         self.state = SessionState("s", self.scheduler)
-        self.window = ReplayWindow(self.state, self.scheduler, whole=whole)
+        goes_on = whole if goes_on is None else goes_on
+        self.window = ReplayWindow(self.state, self.scheduler, whole=whole, goes_on=goes_on)
 
     def is_open_after(self, seconds: float) -> bool:
         self.clock.advance(seconds)
@@ -38,6 +39,13 @@ class Window:
 
 
 class TestWindow:
+    def test_a_history_that_has_to_be_told_by_then_ends_with_the_answer(self):
+        window = Window(whole=True, goes_on=False)
+        window.state.apply(user("Hi"))
+        window.window.answered()
+        assert not window.state.is_replaying
+        assert not window.has_timers
+
     def test_it_is_open_until_the_answer_however_long_that_takes(self):
         window = Window()
         assert window.is_open_after(1000)
