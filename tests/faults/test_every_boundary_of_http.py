@@ -55,27 +55,35 @@ async def said(url: str, folder: Path) -> str:
     """Return all that the agent was told, in all of its sessions."""
     async with acp_host.connect(url) as host:
         last = int((await host.new_session(folder)).id.removeprefix("session-"))
-        texts: list[str] = []
-        for number in range(1, last):
-            session = await host.load_session(f"session-{number}", folder)
-            texts += [entry.text for entry in session.state.snapshot().transcript]
-    return " ".join(texts)
+        ids = [f"session-{number}" for number in range(1, last)]
+        sessions = await asyncio.gather(*(host.load_session(id, folder) for id in ids))
+    return " ".join(entry.text for session in sessions for entry in session.state.snapshot().transcript)
 
 
-@pytest.mark.parametrize("everything", [False, True], ids=["one connection", "all connections"])
-@pytest.mark.parametrize("how", [How.CUT_BEFORE, How.CUT_INSIDE, How.CUT_AFTER], ids=lambda how: how.value)
+async def spoilt(url: str, folder: Path, fault: Fault) -> tuple[str, dict[str, str | AcpError]]:
+    """Hold a conversation with one fault; return where that was, and what became of its prompts."""
+    prompts = [f"<{fault.at}> {words}" for words in WORDS]
+    async with proxy_to(url, fault) as proxy:
+        told = await converse(proxy.url, folder, prompts)
+    lost = told.get("connection")
+    outcomes = {prompt: told.get(prompt, lost) for prompt in prompts}
+    where = f"{fault.how.value} piece {fault.at} of {len(proxy.pieces)}"
+    assert None not in outcomes.values(), f"{where}: nobody was told"
+    return where, outcomes
+
+
+@pytest.mark.parametrize(
+    ("how", "everything"),
+    [(How.CUT_BEFORE, True), (How.CUT_BEFORE, False), (How.CUT_INSIDE, False), (How.CUT_AFTER, False)],
+    ids=lambda value: value.value if isinstance(value, How) else "all connections" if value else "one",
+)
 async def test_a_connection_that_is_lost_anywhere(
     how: How, everything: bool, tmp_path: Path, node_modules: Path
 ) -> None:
     async with served(node_modules) as url:
-        for at in range(PIECES):
-            prompts = [f"<{at}> {words}" for words in WORDS]
-            async with proxy_to(url, Fault(at, how, all=everything)) as proxy:
-                told = await converse(proxy.url, tmp_path, prompts)
-            where = f"{how.value} piece {at} of {len(proxy.pieces)}"
-            for prompt in prompts:
-                outcome = told.get(prompt, told.get("connection"))
-                assert outcome is not None, f"{where}: nobody was told"
+        faults = [Fault(at, how, all=everything) for at in range(PIECES)]
+        for where, outcomes in await asyncio.gather(*(spoilt(url, tmp_path, fault) for fault in faults)):
+            for prompt, outcome in outcomes.items():
                 assert isinstance(outcome, AcpError) or outcome == prompt, f"{where}: text was lost: {outcome!r}"
         heard = await said(url, tmp_path)
         times = [heard.count(f"<{at}> {words}") for at in range(PIECES) for words in WORDS]
@@ -86,8 +94,6 @@ async def test_a_connection_that_is_lost_anywhere(
 async def test_streams_that_overtake_each_other(tmp_path: Path, node_modules: Path) -> None:
     """Hold up each piece while the other streams go on; the text of a turn is whole when its end is told."""
     async with served(node_modules) as url:
-        for at in range(PIECES):
-            prompts = [f"<{at}> {words}" for words in WORDS]
-            async with proxy_to(url, Fault(at, How.DELAY)) as proxy:
-                told = await converse(proxy.url, tmp_path, prompts)
-            assert told == {prompt: prompt for prompt in prompts}, f"piece {at} of {len(proxy.pieces)}"
+        faults = [Fault(at, How.DELAY) for at in range(PIECES)]
+        for where, outcomes in await asyncio.gather(*(spoilt(url, tmp_path, fault) for fault in faults)):
+            assert outcomes == {prompt: prompt for prompt in outcomes}, where
