@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from attrs import frozen
 from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
 from acp_host.errors import InvalidInput
@@ -29,6 +30,8 @@ __all__ = ["ServedAgent", "serve_websocket"]
 _MOST_CONNECTIONS = 64
 _LAST_STEPS = 3.0
 """Seconds that agents may take to end once their connections have."""
+
+_log = logging.getLogger("acp_host.testing")
 
 # The library logs requests with their tokens, and what is wrong with a request is told to who sent it.
 _logger = logging.getLogger("acp_host.testing.websockets")
@@ -160,6 +163,9 @@ class _Door:
         host = HostOnWebSocket(connection)
         try:
             await self._agent(host)
+        except Exception:
+            _log.exception("an agent that is served failed")
+            await connection.close(CloseCode.INTERNAL_ERROR, "the agent failed")
         finally:
             self._serving.discard(task)
             await host.close()
