@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import sys
 import time
 from typing import Any
@@ -19,6 +18,7 @@ from acp_host.cli.ladder import ladder_json, plain_ladder
 from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.cli.reports import reports_to
 from acp_host.cli.tables import agent_table, agreement_tables, ladder_table
+from acp_host.cli.target import add_remote_options, target_of
 from acp_host.errors import InvalidInput
 from acp_host.host.connect import connect
 
@@ -26,7 +26,8 @@ __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
 Start an agent, shake hands, show what was agreed, and end it. No session is created and nothing is offered that lets
-the agent act. All that follows AGENT is the agent's command, which is run directly and not by a shell.
+the agent act. All that follows AGENT is the agent's command, which is run directly and not by a shell; or it is the
+URL of an agent elsewhere.
 
 With --json one JSON document goes to stdout: "agreement" holds the handshake in wire form, "methods" what can be
 called, "quirks" the known oddities of this agent that are taken into account, "ladder" the ways in which a reminder
@@ -48,7 +49,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
     parser.add_argument("--sidebar", action="store_true", help="as for a host whose user sees the reminders panel")
     parser.add_argument("-v", "--verbose", action="store_true", help="show also the agent's stderr")
-    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's command")
+    add_remote_options(parser)
+    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's command, or its URL")
     parser.set_defaults(command=inspect)
 
 
@@ -61,12 +63,14 @@ async def inspect(options: argparse.Namespace, interrupts: Interrupts) -> int:
     """
     argv = options.agent[1:] if options.agent[:1] == ["--"] else options.agent
     if not argv:
-        raise InvalidInput("no agent: name its command")
+        raise InvalidInput("no agent: name its command or its URL")
+    target = target_of(argv, options)
     printer = Printer(make_console(sys.stderr))
-    on_stderr = (lambda line: printer.line("stderr", plain(line, "dim"))) if options.verbose else None
+    shows_stderr = options.verbose and target.remote is None
+    on_stderr = (lambda line: printer.line("stderr", plain(line, "dim"))) if shows_stderr else None
     with reports_to(printer):
         start = time.monotonic()
-        async with connect(argv, on_stderr=on_stderr) as host:
+        async with connect(target.argument, remote=target.remote, on_stderr=on_stderr) as host:
             seconds = time.monotonic() - start
             agreement = host.agreement
     ladder = plain_ladder(agreement, sidebar=options.sidebar)
@@ -77,7 +81,7 @@ async def inspect(options: argparse.Namespace, interrupts: Interrupts) -> int:
         print(document.replace("\x7f", "\\u007f"))
         return ExitCode.COMPLETED
     tables = Printer(make_console(sys.stdout))
-    tables.show(agent_table(agreement, shlex.join(argv), seconds))
+    tables.show(agent_table(agreement, target.shown, seconds))
     for table in (*agreement_tables(agreement), ladder_table(ladder)):
         tables.show(table, blank_before=True)
     return ExitCode.COMPLETED

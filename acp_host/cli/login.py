@@ -23,7 +23,8 @@ def login_text(agreement: Agreement, argv: Sequence[str], error: AuthRequired) -
 
     Args:
         agreement: names the ways.
-        argv: the agent's command, which some of them run once more.
+        argv: the agent's command, which some of them run once more; of an agent elsewhere, which offers none of
+            these, its URL.
         error: the agent's answer.
     """
     lines = [plain(f"{agreement.agent_name} wants a login first: {redact_text(error.message)}", "bold yellow")]

@@ -18,6 +18,7 @@ from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.cli.render import TurnView
 from acp_host.cli.reports import reports_to
 from acp_host.cli.services import ShownFiles, ShownTerminals
+from acp_host.cli.target import Target, add_remote_options, target_of
 from acp_host.errors import AuthRequired, InvalidInput, StartFailed
 from acp_host.host.connect import connect
 from acp_host.host.outcome import TurnResult
@@ -34,15 +35,17 @@ Send one prompt to an agent. The agent's message text goes to stdout, and nothin
 permissions, diagnostics and the result go to stderr.
 
 The options stand before AGENT; all that follows AGENT up to the first -- is the agent's command, which is run directly
-and not by a shell. What follows -- is the prompt; a single - reads it from stdin.
+and not by a shell; or AGENT is the URL of an agent elsewhere, and --cwd a directory on its machine. What follows -- is
+the prompt; a single - reads it from stdin.
 
 The agent may only do through this program what the options grant it. Most agents also act by themselves: what they do
 in their own process is theirs to ask permission for.
 """
 
 _EXAMPLE = """\
-example:
+examples:
   acp-host run --cwd project --read-files --permissions ask some-agent --acp -- "Explain the failing test"
+  acp-host run --cwd /workspace --bearer-env AGENT_TOKEN wss://agents.example/acp -- "Explain the failing test"
 """
 
 _OFTEN_MISPLACED = ("--permissions", "--forms", "--read-files", "--write-files", "--terminals", "--agent-arg", "--cwd")
@@ -78,7 +81,13 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--write-files", action="store_true", help="let the agent write files below the directory")
     parser.add_argument("--terminals", action="store_true", help="run commands for the agent, with all your rights")
     parser.add_argument("-v", "--verbose", action="store_true", help="show also the agent's stderr and minor updates")
-    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's command")
+    add_remote_options(parser)
+    parser.add_argument(
+        "--allow-remote-services",
+        action="store_true",
+        help="let --read-files, --write-files and --terminals go with a URL, too: its server then acts on this machine",
+    )
+    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's command, or its URL")
     parser.set_defaults(command=run)
 
 
@@ -89,7 +98,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         InvalidInput: the command line is wrong.
         AcpError: the agent failed.
     """
-    argv, prompt = _agent_and_prompt(options)
+    target, prompt = _agent_and_prompt(options)
     printer = Printer(make_console(sys.stderr), answer=sys.stdout)
     view = TurnView(printer, verbose=options.verbose)
     files = ShownFiles(printer, read=options.read_files, write=options.write_files)
@@ -98,14 +107,17 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     forms = TerminalForms(printer, lines)
     audit = AuditTrail()
     audit.on_record(_shows_decisions(printer))
+    shows_stderr = options.verbose and target.remote is None
     connection = connect(
-        argv,
+        target.argument,
+        remote=target.remote,
+        allow_remote_services=options.allow_remote_services,
         audit=audit,
         files=files if options.read_files or options.write_files else None,
         terminals=terminals,
         permissions=_permissions(options.permissions, view, lines),
         elicitation=ElicitationHandlers(form=forms.form, url=forms.page) if options.forms else None,
-        on_stderr=(lambda line: printer.line("stderr", plain(line, "dim"))) if options.verbose else None,
+        on_stderr=(lambda line: printer.line("stderr", plain(line, "dim"))) if shows_stderr else None,
     )
     with reports_to(printer):
         async with _noting_misplaced(options.agent), connection as host:
@@ -119,7 +131,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
                 result = await _turn(session.prompt(prompt), view, interrupts)
                 _show_asides(session, view)
             except AuthRequired as error:
-                printer.line("login", login_text(host.agreement, argv, error))
+                printer.line("login", login_text(host.agreement, target.argv, error))
                 return ExitCode.LOGIN_NEEDED
             if terminals is not None:
                 terminals.tell_all()
@@ -161,18 +173,22 @@ async def _turn(turn: Turn, view: TurnView, interrupts: Interrupts) -> TurnResul
         view.printer.finish()
 
 
-def _agent_and_prompt(options: argparse.Namespace) -> tuple[list[str], str]:
-    """Return the agent's command and the text of the prompt.
+def _agent_and_prompt(options: argparse.Namespace) -> tuple[Target, str]:
+    """Return the agent and the text of the prompt.
 
     Raises:
         InvalidInput: one of them is missing, or an option does not fit.
     """
     agent, found, prompt = _split(options.agent)
     if not agent:
-        raise InvalidInput("no agent: name its command before --")
+        raise InvalidInput("no agent: name its command or its URL before --")
     if not found:
         raise InvalidInput('no prompt: write -- "prompt" after the agent\'s command')
-    if not os.path.isdir(options.cwd):
+    # Before Python 3.13 argparse makes an empty list of --agent-arg=--.
+    target = target_of([*agent, *(argument or "--" for argument in options.agent_arg)], options)
+    if target.remote is not None:
+        _check_elsewhere(options)
+    elif not os.path.isdir(options.cwd):
         raise InvalidInput(f"--cwd {options.cwd} is not a directory")
     for asks, option in ((options.permissions == "ask", "--permissions ask"), (options.forms, "--forms")):
         if asks and not _at_a_terminal():
@@ -180,8 +196,24 @@ def _agent_and_prompt(options: argparse.Namespace) -> tuple[list[str], str]:
     text = sys.stdin.read() if prompt == ["-"] else " ".join(prompt)
     if not text.strip():
         raise InvalidInput("the prompt is empty")
-    # Before Python 3.13 argparse makes an empty list of --agent-arg=--.
-    return [*agent, *(argument or "--" for argument in options.agent_arg)], text
+    return target, text
+
+
+def _check_elsewhere(options: argparse.Namespace) -> None:
+    """Raise ``InvalidInput`` where an agent at a URL would be served what belongs to this machine, unasked."""
+    served = {
+        "--read-files": options.read_files,
+        "--write-files": options.write_files,
+        "--terminals": options.terminals,
+    }
+    named = [option for option, given in served.items() if given]
+    if named and not options.allow_remote_services:
+        raise InvalidInput(
+            f"{', '.join(named)}: over a network this lets whoever controls the agent act on this machine; if that is "
+            "what you want, add --allow-remote-services"
+        )
+    if options.cwd == "." and not options.allow_remote_services:
+        raise InvalidInput("an agent at a URL needs --cwd with an absolute path of its own machine, e.g. /workspace")
 
 
 def _split(arguments: list[str]) -> tuple[list[str], bool, list[str]]:
