@@ -4,29 +4,41 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from acp_host.testing._account_methods import LOGINS
 from acp_host.testing._features import FEATURES
 from acp_host.testing._load import load_function
 from acp_host.testing._stdio import run_on_stdio
 from acp_host.testing.reference import ReferenceAgent
+from acp_host.transports import Transport
 
-__all__ = ["main"]
+__all__ = ["add_options", "agent_of", "log_in", "main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the agent until its host closes stdin; return the exit status."""
-    options = _parser().parse_args(argv)
+    parser = argparse.ArgumentParser(
+        prog="python -m acp_host.testing.agent",
+        description="An ACP agent without a model, for tests and demonstrations.",
+    )
+    add_options(parser)
+    options = parser.parse_args(argv)
     if options.log_in:
-        return _log_in(options.login_file)
+        return log_in(options.login_file)
+    return run_on_stdio(agent_of(options))
+
+
+def agent_of(options: argparse.Namespace) -> Callable[[Transport], Awaitable[int]]:
+    """Return what serves a host as the options of :func:`add_options` say."""
     script = load_function(options.script) if options.script else None
     if options.harn:
         from acp_host.testing.harn import HarnAgent
 
-        return run_on_stdio(HarnAgent(script, delay=options.delay, requires_environment=True).serve)
-    agent = ReferenceAgent(
+        return HarnAgent(script, delay=options.delay, requires_environment=True).serve
+    return ReferenceAgent(
         script=script,
         unstable=not options.stable,
         without=options.without,
@@ -37,11 +49,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         page_size=options.page_size,
         delay=options.delay,
         protocol_versions=options.protocol_version or (1,),
-    )
-    return run_on_stdio(agent.serve)
+    ).serve
 
 
-def _log_in(login_file: str | None) -> int:
+def log_in(login_file: str | None) -> int:
     """Log in in a terminal; return the exit status."""
     if login_file is None:
         print("There is nowhere to keep the login: name a --login-file.", file=sys.stderr)
@@ -51,11 +62,8 @@ def _log_in(login_file: str | None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m acp_host.testing.agent",
-        description="An ACP agent without a model, for tests and demonstrations.",
-    )
+def add_options(parser: Any) -> None:
+    """Add the options that say what kind of agent it is, to a parser or a group of one."""
     parser.add_argument("--script", metavar="FILE[:FUNCTION]", help="what to do with prompts, in place of the built-in")
     parser.add_argument(
         "--harn", action="store_true", help="be the Harn-like agent; of the rest --script and --delay go"
@@ -94,7 +102,6 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="a version of ACP to speak, 1 (as without this flag) or 2; both, if it is given twice",
     )
-    return parser
 
 
 if __name__ == "__main__":

@@ -87,8 +87,11 @@ async def serve_websocket(
         max_size: longest message that is read, in bytes.
 
     Raises:
-        InvalidInput: other machines could connect, and that was not allowed; or nothing can listen there.
+        InvalidInput: other machines could connect, and that was not allowed; nothing can listen there; or the path is
+            none.
     """
+    if not path.startswith("/"):
+        raise InvalidInput(f"the path of an endpoint begins with a slash, not {path!r}")
     check_bind(host, allow_other_machines=allow_other_machines)
     access = access or Access()
     door = _Door(agent, access, path)

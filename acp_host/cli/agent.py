@@ -1,0 +1,93 @@
+"""``acp-host agent``: the reference agent as a program, for hosts that launch it or reach it over a network."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from typing import Any
+
+from acp_host.cli.interrupts import Interrupts
+from acp_host.errors import InvalidInput
+from acp_host.testing._stdio import HostOnStdio
+from acp_host.testing.access import Access
+from acp_host.testing.agent import add_options, agent_of, log_in
+
+__all__ = ["add_parser"]
+
+_DESCRIPTION = """\
+Be an agent without a model, for tests and demonstrations. It does what its prompts say, one command on each line, such
+as "/say Hello"; any other prompt gets a whole conversation.
+
+Without --ws it speaks with the host that has launched it, over stdin and stdout. With --ws it listens for hosts, on
+this machine only unless --allow-other-machines is given, and prints its URL with the token that lets a host in; web
+pages are let in only where --allow-origin lists them. Ctrl-C ends it.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the sub-command to the command line."""
+    parser = commands.add_parser(
+        "agent",
+        help="be an agent without a model, for tests: over stdio, or served over WebSocket",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--stdio", action="store_true", help="speak over stdin and stdout (the default)")
+    ways.add_argument("--ws", action="store_true", help="serve hosts over WebSocket")
+    network = parser.add_argument_group("over a network")
+    network.add_argument("--host", default="127.0.0.1", metavar="H", help="where to listen (default: 127.0.0.1)")
+    network.add_argument("--port", type=int, default=0, metavar="P", help="the port (default: a free one)")
+    network.add_argument("--path", default="/acp", metavar="P", help="the path of the endpoint (default: /acp)")
+    network.add_argument(
+        "--token-env", metavar="VAR", help="the environment variable that has the token (default: a random one)"
+    )
+    network.add_argument(
+        "--allow-origin", action="append", default=[], metavar="URL", help="let pages of this origin in"
+    )
+    network.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME", help="a further name of this machine"
+    )
+    network.add_argument(
+        "--allow-other-machines", action="store_true", help="listen where other machines can connect, unencrypted"
+    )
+    add_options(parser.add_argument_group("the agent"))
+    parser.set_defaults(command=serve)
+
+
+async def serve(options: argparse.Namespace, interrupts: Interrupts) -> int:
+    """Run the sub-command and return its exit code.
+
+    Raises:
+        InvalidInput: the command line is wrong, or nothing can listen there.
+    """
+    if options.log_in:
+        return log_in(options.login_file)
+    agent = agent_of(options)
+    if options.ws:
+        from acp_host.testing.serving import serve_websocket  # loaded where it is used only
+
+        where: dict[str, Any] = {"host": options.host, "port": options.port, "path": options.path}
+        allowed = options.allow_other_machines
+        async with serve_websocket(agent, **where, access=_access(options), allow_other_machines=allowed) as served:
+            print(served.url_with_token, flush=True)
+            print("acp-host: whoever has this URL can use the agent; Ctrl-C ends it", file=sys.stderr, flush=True)
+            await asyncio.Event().wait()
+    host = HostOnStdio()
+    try:
+        return await agent(host)
+    finally:
+        await host.close()
+
+
+def _access(options: argparse.Namespace) -> Access:
+    token: dict[str, str] = {}
+    if options.token_env is not None:
+        value = os.environ.get(options.token_env)
+        if not value:
+            raise InvalidInput(f"--token-env: the environment variable {options.token_env} is not set")
+        token["token"] = value
+    return Access(origins=options.allow_origin, hosts=options.allow_host, **token)
