@@ -37,7 +37,7 @@ from acp_host.state.reminder_entry import ReminderEntry
 from acp_host.state.reminders import RemindersPanel
 from acp_host.state.session_state import SessionState
 from acp_host.translate.reminders import PendingInjections
-from acp_host.translate.v1 import opened
+from acp_host.translate.v1 import commands_told, opened
 from acp_host.translate.versions import update_translator
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.notices import Notice
@@ -422,6 +422,9 @@ class Session(SessionMethods):
         """Take the agent's answer to the request that opened the session."""
         self.opening = opening
         self.state.apply(opened(opening))
+        commands = commands_told(opening)
+        if commands is not None:
+            self.state.apply(commands)
         if self._replay is not None:
             self._replay.answered()
         self._turns.opened()

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Self, TypeVar
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import AcpError, InvalidInput, MalformedResponse, MethodNotFound
+from acp_host.errors import AcpError, InvalidInput, MalformedResponse, MethodNotFound, NotSupported
 from acp_host.host.session_context import SessionContext
 from acp_host.protocol.negotiation import Agreement
 from acp_host.state.events import OptionSetFailed, OptionSetSent, OptionSetTaken, SessionInfoChanged
@@ -34,6 +34,8 @@ from acp_host.wire.session import (
     SetSessionTitleResponse,
 )
 from acp_host.wire.text import printable
+from acp_host.wire.v2.terminals import CancelTerminalRequest, CancelTerminalResponse
+from acp_host.wire.v2.tool_calls import CancelToolCallRequest, CancelToolCallResponse
 
 __all__ = ["SessionMethods", "title_request"]
 
@@ -90,6 +92,52 @@ class SessionMethods:
             await self.set_mode(str(value), force=force)
         else:
             await self.set_model(str(value), force=force)
+
+    async def cancel_tool_call(self, tool_call_id: str) -> CancelToolCallResponse:
+        """Ask the agent to cancel one tool call, and nothing else (``tool_call/cancel`` of version 2).
+
+        The answer says that it will; the call is over when its entry in the transcript says so.
+
+        Args:
+            tool_call_id: the agent's id of a call whose entry is ``cancellable``.
+
+        Raises:
+            InvalidInput: there is no such call.
+            NotSupported: the agent does not offer to cancel it, or not any more; nothing was sent.
+            RequestFailed: the agent refused.
+            OutcomeUnknown: the connection ended before the answer.
+        """
+        call = self.state.tool_call(tool_call_id)
+        if call is None:
+            raise InvalidInput(f"the session has no tool call {tool_call_id!r}")
+        _check_cancellable(call.cancellable, f"the tool call {tool_call_id!r}", "tool_call/cancel")
+        answer: CancelToolCallResponse = await self._driver.call(
+            "tool_call/cancel", CancelToolCallRequest(self.id, tool_call_id)
+        )
+        return answer
+
+    async def cancel_terminal(self, terminal_id: str) -> CancelTerminalResponse:
+        """Ask the agent to end a command that it runs by itself (``terminal/cancel`` of version 2).
+
+        The answer says that it will; the command has ended when the state's ``terminals`` say so.
+
+        Args:
+            terminal_id: the agent's id of a terminal that is ``cancellable``.
+
+        Raises:
+            InvalidInput: the agent has no such terminal.
+            NotSupported: the agent does not offer to end it, or not any more; nothing was sent.
+            RequestFailed: the agent refused.
+            OutcomeUnknown: the connection ended before the answer.
+        """
+        terminal = self.state.snapshot().terminals.get(terminal_id)
+        if terminal is None:
+            raise InvalidInput(f"the session has no terminal {terminal_id!r}")
+        _check_cancellable(terminal.cancellable, f"the terminal {terminal_id!r}", "terminal/cancel")
+        answer: CancelTerminalResponse = await self._driver.call(
+            "terminal/cancel", CancelTerminalRequest(self.id, terminal_id)
+        )
+        return answer
 
     async def set_mode(self, mode_id: str, *, force: bool = False) -> SetSessionModeResponse:
         """Switch to another mode (``session/set_mode``); :meth:`set_option` does it for every agent.
@@ -272,6 +320,13 @@ class SessionMethods:
             method, lambda: self._driver.call(method, params, force=force, on_result=on_result)
         )
         return answer
+
+
+def _check_cancellable(is_cancellable: bool, what: str, method: str) -> None:
+    if not is_cancellable:
+        raise NotSupported(
+            f"the agent does not offer to cancel {what}; nothing was sent", capability="cancel", method=method
+        )
 
 
 def title_request(session_id: str, title: str) -> SetSessionTitleRequest:

@@ -16,7 +16,7 @@ from acp_host.state.activity import Activity
 from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Scheduler
 from acp_host.state.conversation import Conversation
-from acp_host.state.entries import ENDED_CALL
+from acp_host.state.entries import ENDED_CALL, ToolCallEntry
 from acp_host.state.injections import Injection, Injections, UserMessageTold
 from acp_host.state.json_form import to_json
 from acp_host.state.memory import MemoryPolicy
@@ -183,6 +183,12 @@ class SessionState(Observable[SessionSnapshot]):
     def entries_so_far(self) -> int:
         """How many entries the transcript has had, those that were dropped included."""
         return self._conversation.writer.store.end
+
+    def tool_call(self, tool_call_id: str) -> ToolCallEntry | None:
+        """Return the call that an agent's id means at present; ``None`` if it means none that is kept."""
+        position = self._conversation.position_of_call(tool_call_id)
+        entry = None if position is None else self.snapshot().entry(position)
+        return entry if isinstance(entry, ToolCallEntry) else None
 
     def fetch(self, first: int, last: int) -> list[Mapping[str, Any]]:
         """Return entries of the transcript in their JSON form, from memory or from the archive of the memory policy.

@@ -44,7 +44,7 @@ from acp_host.wire.updates import (
 )
 from acp_host.wire.usage import UsageUpdate
 
-__all__ = ["PLAIN", "opened", "translate", "translate_run"]
+__all__ = ["PLAIN", "commands_told", "opened", "translate", "translate_run"]
 
 
 _USER, _ASSISTANT, _THOUGHT = Speaker.USER, Speaker.ASSISTANT, Speaker.THOUGHT
@@ -70,6 +70,20 @@ def opened(
     return events.SessionOpened(
         response.modes or None, None if isinstance(options, Unset) else options, _models(response.extra.get("models"))
     )
+
+
+def commands_told(
+    response: NewSessionResponse | LoadSessionResponse | ResumeSessionResponse | ForkSessionResponse,
+) -> events.CommandsReplaced | None:
+    """Return the event for the commands in such an answer, which those of version 2 may have; ``None`` for none."""
+    told = response.extra.get("availableCommands")
+    if not isinstance(told, list):
+        return None
+    try:
+        update, _ = structure_tolerant({"availableCommands": told}, AvailableCommandsUpdate)
+    except DecodeError:
+        return None
+    return events.CommandsReplaced(update.available_commands)
 
 
 def _models(told: Any) -> SessionModelState | None:
