@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         ParseError,
         PeerError,
         PromptFailed,
+        ProtocolVersionRefused,
         ReminderInvalid,
         ReminderNotDelivered,
         RequestCancelled,
@@ -124,6 +125,7 @@ if TYPE_CHECKING:
     from acp_host.state.transcript import Transcript
     from acp_host.transports import RemoteOptions, StdioTransport, StopTimeouts, Transport, memory_pair
     from acp_host.wire._model import UNSET
+    from acp_host.wire.permission_question import PermissionQuestion
     from acp_host.wire.text import join_text, printable
 
 __all__ = [
@@ -208,10 +210,12 @@ __all__ = [
     "PendingPermission",
     "PermissionDecision",
     "PermissionPolicy",
+    "PermissionQuestion",
     "PermissionQueue",
     "PermissionRule",
     "Permissions",
     "PromptFailed",
+    "ProtocolVersionRefused",
     "Quirk",
     "QuirkKind",
     "RecordedLine",
@@ -328,6 +332,7 @@ _HOMES = {
     "acp_host.services.terminal_runner": ("TerminalSize",),
     "acp_host.services.terminals": ("TerminalService",),
     "acp_host.services.working_copy": ("FingerprintLimits",),
+    "acp_host.wire.permission_question": ("PermissionQuestion",),
     "acp_host.state.change_signal": ("Subscription",),
     "acp_host.state.changes": ("Change", "ChangeKind", "ChangeSet"),
     "acp_host.state.deltas": ("DeltaMaker",),

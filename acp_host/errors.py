@@ -26,6 +26,7 @@
     │   ├── RequestCancelled       -32800
     │   ├── AuthRequired           -32000
     │   ├── ResourceNotFound       -32002
+    │   ├── ProtocolVersionRefused -32022
     │   ├── PromptFailed           -32000 of Harn: what went wrong in a turn, and whether to try again
     │   ├── SessionNotFound        -32004 of Harn
     │   └── NoActivePrompt         -32004 of Harn: the session is there, and no turn runs in it
@@ -44,6 +45,7 @@ secret in it (:mod:`acp_host.redaction`); attributes such as ``data`` are as sen
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from acp_host.redaction import redact_text
@@ -316,6 +318,24 @@ class ResourceNotFound(RequestFailed):
     """-32002: a session, file or other resource does not exist."""
 
     default_code = -32002
+
+    @property
+    def session_id(self) -> str | None:
+        """The session that does not exist, or is not open; ``None`` where the agent does not say that it is one."""
+        session_id = self.data.get("sessionId") if isinstance(self.data, Mapping) else None
+        return session_id if isinstance(session_id, str) else None
+
+
+class ProtocolVersionRefused(RequestFailed):
+    """-32022: the agent speaks no version of the protocol that is as old as the one that was asked for."""
+
+    default_code = -32022
+
+    @property
+    def supported(self) -> tuple[int, ...]:
+        """The versions that the agent says it speaks; empty where it does not say."""
+        listed = self.data.get("supported") if isinstance(self.data, Mapping) else None
+        return tuple([version for version in listed if type(version) is int]) if isinstance(listed, list) else ()
 
 
 class PromptFailed(RequestFailed, by_code=False):

@@ -25,6 +25,7 @@ from acp_host.host.lint_mode import LintMode
 from acp_host.host.login_methods import TerminalLogin
 from acp_host.host.services import ServiceSet
 from acp_host.host.turn_queue import CancelTimeouts
+from acp_host.protocol.versions import checked_versions
 from acp_host.quirks import QUIRKS, Quirk
 from acp_host.services.audit import AuditTrail
 from acp_host.services.elicitation import ElicitationHandler, ElicitationHandlers
@@ -141,6 +142,8 @@ class connect:
             :class:`~acp_host.state.notice_preferences.NoticePreferences` set how every session shows them.
         unstable: offer draft features: plan variants and subagents.
         sidebar: a person sees the reminders panel, so that a reminder may be shown there when no agent takes it.
+        protocol_versions: the versions of the protocol to speak, the preferred one first: ``(2, 1)`` for version 2 with
+            agents that have it, and version 1 with all others.
         client_info: name and version of the host program; ``None`` for this library's.
         start_timeouts: deadlines for the answer to ``initialize``.
         cancel_timeouts: deadlines for a cancelled turn.
@@ -186,6 +189,7 @@ class connect:
         notices: NoticePreferences | bool = True,
         unstable: bool = False,
         sidebar: bool = False,
+        protocol_versions: Sequence[int] = (1,),
         client_info: Implementation | None = None,
         start_timeouts: StartTimeouts | None = None,
         cancel_timeouts: CancelTimeouts | None = None,
@@ -253,6 +257,7 @@ class connect:
             directories=Directories(here=allow_remote_services or not self._is_remote()),
             start_timeout=timeouts.for_command(self._target) if isinstance(self._target, list) else timeouts.warm,
             cancel_timeouts=cancel_timeouts or CancelTimeouts(),
+            protocol_versions=checked_versions(protocol_versions),
             login_handler=authenticate,
             login_terminal=_in_this_terminal if auth_terminal is True else auth_terminal or None,
             notices=notices is not False,

@@ -25,6 +25,7 @@ from acp_host.host.change_check import ChangeCheck, ChangeCheckSettings
 from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.driver import Driver
+from acp_host.host.handshake import agree
 from acp_host.host.harn_routes import HarnRoutes
 from acp_host.host.incoming import IncomingRequests, RequestHandler
 from acp_host.host.incoming_notifications import IncomingNotifications, NotificationHandler
@@ -187,7 +188,7 @@ class HostConnection(AgentMethods):
             scheduler=self._scheduler,
         )
 
-    def _make_protocol(self) -> HostProtocol:
+    def _make_protocol(self, versions: tuple[int, ...] | None = None) -> HostProtocol:
         options = self._options
         registered: Registered = self._services.registered(
             auth_terminal=options.login_terminal is not None, notices=options.notices, unstable=options.unstable
@@ -195,6 +196,7 @@ class HostConnection(AgentMethods):
         return HostProtocol(
             options.offer or client_capabilities(registered),
             client_info=options.client_info,
+            protocol_versions=options.protocol_versions if versions is None else versions,
             serves=self._incoming.serves,
             quirks=options.quirks,
             route=lambda method, params: self._routes.session_id_of(method, params),
@@ -336,14 +338,34 @@ class HostConnection(AgentMethods):
             self._running.set()
 
     async def _shake_hands(self) -> None:
-        """Start the transport and agree with the agent; raises what :meth:`open` raises."""
+        """Start the transport and agree with the agent, on another one where it takes that; raises as :meth:`open`."""
+        refusal = await self._shake_hands_here()
+        if refusal is None:
+            return
+        protocol, earlier = self._driver.protocol, self._driver.transport
+        transport, version = earlier.again({}), protocol.half_agreed
+        if transport is not None and version is not None:
+            self._driver.attach(transport, self._make_protocol((version,)))
+            await earlier.close()
+            await self._shake_hands_here()
+        elif protocol.ended or not protocol.settle():
+            raise refusal
+        else:
+            text = (
+                f"the agent speaks ACP version {version} and was asked in the form of both versions, but takes no "
+                f"other initialize ({refusal or 'no answer in time'}); it may not know all that this host offers"
+            )
+            self.diagnostics.add(Diagnostic(DiagnosticKind.UNEXPECTED, text, method="initialize"))
+
+    async def _shake_hands_here(self) -> Exception | None:
+        """Start the transport and ask the agent; return why it does not take a second question on this connection."""
         transport, seconds = self._driver.transport, self._options.start_timeout
         failures = StartFailures(transport, self.diagnostics)
         try:
             await self._driver.start()
             self.diagnostics.redactor.add(transport.secrets)  # the server may have set cookies
             async with asyncio.timeout(seconds):
-                await self._driver.initialize()
+                return await agree(self._driver)
         except TimeoutError:
             timeout = failures.timeout(seconds)  # with what is so at the deadline, and not after the end
             await transport.close()
@@ -390,7 +412,7 @@ class HostConnection(AgentMethods):
             case Diagnostic():
                 self.diagnostics.add(event)
                 self._auditor.refused(event)
-            case Ended(error):
+            case Ended(error) if self._driver.protocol.half_agreed is None:  # else another connection is tried
                 self._end(error)
 
     def _is_harn(self) -> bool:

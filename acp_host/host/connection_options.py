@@ -25,6 +25,7 @@ class ConnectionOptions:
 
     Attributes:
         client_info: name and version of the host program, told to the agent.
+        protocol_versions: the versions of the protocol that are spoken, the preferred one first.
         directories: whether the directories of sessions are on this machine.
         start_timeout: seconds the agent may take to answer ``initialize``.
         cancel_timeouts: how long a cancelled turn may take to end.
@@ -46,6 +47,7 @@ class ConnectionOptions:
     start_timeout: float
     directories: Directories = field(factory=Directories)
     cancel_timeouts: CancelTimeouts = field(factory=CancelTimeouts)
+    protocol_versions: tuple[int, ...] = (1,)
     login_handler: LoginHandler | None = None
     login_terminal: LoginRunner | None = None
     notices: bool = True

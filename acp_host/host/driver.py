@@ -4,6 +4,10 @@ It owns the pending calls of a connection. It does not know sessions: updates go
 that is not the end of a call to another, at once and in order, within the transport's own callback; so nothing an
 application does can reorder or stall the reader.
 
+Whoever holds it speaks of version 1's methods and types. With an agent of version 2 they are translated here, in both
+directions, and nowhere else (:mod:`acp_host.translate.v2.requests`); but for the updates of a session, which become
+events, and for the end of a turn, which version 2 tells in updates.
+
 A connection that is lost may be made again: then the driver is given another transport and another core
 (:meth:`Driver.attach`), and whoever holds it goes on with it. What the earlier transport still says is not heard.
 """
@@ -14,17 +18,18 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from acp_host.errors import AcpError, ConnectionClosed, ConnectionLost, InvalidState, TransportError
-from acp_host.protocol.events import CallFailed, ResponseReceived
+from acp_host.protocol.events import CallFailed, RequestReceived, ResponseReceived
 from acp_host.protocol.host_protocol import HostEvent, HostProtocol
 from acp_host.protocol.negotiation import Agreement
 from acp_host.redaction import Redactor
 from acp_host.transports import Transport
-from acp_host.wire._model import UNSET
+from acp_host.wire._model import UNSET, evolve
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.ids import RequestId
+from acp_host.wire.methods import MethodKind
 from acp_host.wire.updates import SessionNotification
 
 __all__ = ["Driver"]
@@ -113,6 +118,11 @@ class Driver:
             ConnectionClosed: this side is closing the connection; nothing was sent.
             TransportError: the agent takes no more messages; nothing was sent.
         """
+        if self.protocol.version == 2:
+            from acp_host.translate.v2 import requests as second  # loaded for agents of version 2 only
+
+            told = second.outgoing(method, params)
+            method, params, done = told.method, told.params, _translating(told.back, done)
         request_id = self.protocol.request(method, params, force=force)
         self._write()
         self._calls[request_id] = done
@@ -121,8 +131,21 @@ class Driver:
 
     def notify(self, method: str, params: Any = UNSET, *, force: bool = False) -> None:
         """Send a notification. Raises like ``HostProtocol.notify``."""
+        if self.protocol.version == 2:
+            from acp_host.translate.v2 import requests as second
+
+            told = second.outgoing(method, params, MethodKind.NOTIFICATION)
+            method, params = told.method, told.params
         self.protocol.notify(method, params, force=force)
         self.flush()
+
+    def respond(self, request_id: RequestId, method: str, result: Any) -> None:
+        """Answer a request of the agent, without writing yet. Raises like ``HostProtocol.respond``."""
+        if self.protocol.version == 2:
+            from acp_host.translate.v2 import requests as second
+
+            result = second.answer(result)
+        self.protocol.respond(request_id, method, result)
 
     async def call(
         self,
@@ -240,9 +263,20 @@ class Driver:
                 self._finish(event.id, event.result)
             elif event.__class__ is CallFailed:
                 self._finish(event.id, event.error)
+            elif event.__class__ is RequestReceived and self.protocol.version == 2:
+                self._receive_request(event)
             else:
                 self._receive(event)
         self.flush()
+
+    def _receive_request(self, event: RequestReceived) -> None:
+        """Take a request of an agent of version 2."""
+        from acp_host.translate.v2 import requests as second
+
+        call = second.call_told_in(event.params)
+        if call is not None:  # it is told as by an update, before anybody is asked about it
+            self._receive_update(SessionNotification(event.params.session_id, cast(Any, call)))
+        self._receive(evolve(event, params=second.incoming(event.params, event.id)))
 
     def _finish(self, request_id: RequestId, outcome: Any) -> None:
         done = self._calls.pop(request_id, None)
@@ -252,6 +286,10 @@ class Driver:
             outcome.args = tuple([self._redactor.text(part) for part in outcome.args])
         if done is not None:
             done(outcome)
+
+
+def _translating(back: Callable[[Any], Any], done: Done) -> Done:
+    return lambda outcome: done(outcome if isinstance(outcome, AcpError) else back(outcome))
 
 
 class _Line:

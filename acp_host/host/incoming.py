@@ -404,7 +404,7 @@ class IncomingRequests:
             if isinstance(answer, RequestFailed):
                 protocol.respond_error(request.id, answer)
             else:
-                protocol.respond(request.id, request.method, answer)
+                self._driver.respond(request.id, request.method, answer)
         except InvalidInput as error:
             self._report_failure(request, error)
             answer = InternalError(f"the host's answer to {request.method} is invalid")

@@ -21,6 +21,7 @@ from acp_host.state.options import OptionsView
 from acp_host.state.session_state import SessionState
 from acp_host.wire._model import NO_EXTRA, UNSET
 from acp_host.wire.config_options import (
+    SessionConfigOptionCategory,
     SetSessionConfigOptionRequest,
     SetSessionConfigOptionResponse,
     SetSessionModeRequest,
@@ -142,13 +143,25 @@ class SessionMethods:
     async def set_mode(self, mode_id: str, *, force: bool = False) -> SetSessionModeResponse:
         """Switch to another mode (``session/set_mode``); :meth:`set_option` does it for every agent.
 
+        In version 2 of the protocol the modes are a configuration option of the category ``mode``, which is set then.
+
         Raises:
             RequestFailed: the agent refused.
+            NotSupported: it speaks version 2, and the session has no such option.
         """
+        option = self._mode_option() if self.agreement.protocol_version == 2 else None
+        if option is not None:
+            await self.set_config_option(option, mode_id, force=force)
+            return SetSessionModeResponse()
         sent = OptionSetSent(next(self._set_numbers), OptionSource.MODE, mode_id)
         request = SetSessionModeRequest(self.id, mode_id)
         answer = await self._set(sent, "session/set_mode", request, force)
         return answer or SetSessionModeResponse()
+
+    def _mode_option(self) -> str | None:
+        """Return the id of the configuration option that is the session's mode."""
+        options = self.options.snapshot().entries
+        return next((each.id for each in options if each.category == SessionConfigOptionCategory.MODE), None)
 
     async def set_model(self, model_id: str, *, force: bool = False) -> None:
         """Switch to another model (``session/set_model``) of an agent that tells of models as an older draft has it.

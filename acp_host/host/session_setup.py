@@ -14,18 +14,19 @@ from acp_host.protocol.negotiation import Agreement
 from acp_host.services.mcp import HostMcpServer
 from acp_host.wire._model import UNSET
 from acp_host.wire.content import TextContent
-from acp_host.wire.mcp import McpServer, McpServerAcp, McpServerHttp, McpServerSse
+from acp_host.wire.mcp import McpServer, McpServerAcp, McpServerHttp, McpServerSse, McpServerStdio
 from acp_host.wire.session import SystemPrompt, SystemPromptMode
 
 __all__ = ["SessionSetup", "secrets_of", "session_setup"]
 
 _MCP_NEEDS = {
+    McpServerStdio: "session.mcp.stdio",
     McpServerHttp: "mcpCapabilities.http",
     McpServerSse: "mcpCapabilities.sse",
     McpServerAcp: "mcpCapabilities.acp",
     HostMcpServer: "mcpCapabilities.acp",
 }
-"""An agent that does not offer these leaves such a server out without a word; every agent takes the others."""
+"""What an agent offers that takes such a server; one of version 1 always takes those that it starts itself."""
 
 
 @frozen

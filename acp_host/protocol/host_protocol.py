@@ -11,7 +11,7 @@ Drive it from any event loop: write :meth:`HostProtocol.data_to_send`, feed :met
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt
@@ -32,9 +32,10 @@ from acp_host.protocol.events import (
     ResponseReceived,
 )
 from acp_host.protocol.harn_frames import completed, told_again
-from acp_host.protocol.negotiation import PROTOCOL_VERSION, Agreement, make_agreement
+from acp_host.protocol.negotiation import Agreement, make_agreement
 from acp_host.protocol.peer import Peer
 from acp_host.protocol.refusals import refusal
+from acp_host.protocol.versions import INITIALIZE, Handshake, checked_versions
 from acp_host.quirks import QUIRKS, Quirk
 from acp_host.wire._model import UNSET, Model, Unknown, evolve
 from acp_host.wire.capabilities import ClientCapabilities
@@ -44,8 +45,8 @@ from acp_host.wire.converters import check, decoder, structure_tolerant, unstruc
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.harn.correlation import PROMPT, prompt_name
 from acp_host.wire.ids import RequestId
-from acp_host.wire.initialize import Implementation, InitializeRequest
-from acp_host.wire.methods import Method, MethodKind, agent_method, client_method
+from acp_host.wire.initialize import Implementation, InitializeResponse
+from acp_host.wire.methods import TABLE, Method, MethodKind, MethodTable
 from acp_host.wire.rpc_error import ErrorCode
 from acp_host.wire.updates import SessionNotification, SessionUpdate, UnknownSessionUpdate
 
@@ -54,7 +55,6 @@ __all__ = ["HostEvent", "HostProtocol"]
 HostEvent = SessionNotification | PeerEvent
 """What :meth:`HostProtocol.events` yields; ``params`` and ``result`` of known methods are wire types."""
 
-INITIALIZE = "initialize"
 SESSION_UPDATE = "session/update"
 
 
@@ -64,11 +64,18 @@ class HostProtocol:
     Args:
         offer: what the host offers; see :func:`~acp_host.protocol.negotiation.client_capabilities`.
         client_info: name and version of the host program.
+        protocol_versions: the versions of the protocol that the host speaks, the preferred one first.
         serves: wire methods of requests that the driver will answer; others are answered -32601 at once.
         quirks: the table of quirks in force.
         route: returns the id of the session that a message of Harn belongs to which names none, given its method
             and parameters; ``None`` if that is not known.
         max_message_size: longest message that is read, in bytes.
+
+    Raises:
+        InvalidInput: ``protocol_versions`` are none that this library speaks.
+
+    What is sent and what comes has the types of the version that was agreed; but the answer to ``initialize`` is always
+    told as version 1 has it.
     """
 
     def __init__(
@@ -76,6 +83,7 @@ class HostProtocol:
         offer: ClientCapabilities | None = None,
         *,
         client_info: Implementation | None = None,
+        protocol_versions: Sequence[int] = (1,),
         serves: Callable[[str], bool] | Iterable[str] = (),
         quirks: tuple[Quirk, ...] = QUIRKS,
         route: Callable[[str, Mapping[str, Any]], str | None] = lambda _method, _params: None,
@@ -85,9 +93,13 @@ class HostProtocol:
         self._client_info = client_info
         self._quirks = quirks
         self._route = route
+        self._versions = checked_versions(protocol_versions)
+        self._handshake = Handshake(self._versions)
+        self._methods: MethodTable = TABLE
+        self._served = serves if callable(serves) else frozenset(serves).__contains__
         self._chunks = ChunkReader()
         self._peer = Peer(
-            serves=serves if callable(serves) else frozenset(serves).__contains__,
+            serves=self._serves,
             read_run=self._chunks.read,
             shortcut=self._take_update,
             translate=self._translate,
@@ -95,6 +107,7 @@ class HostProtocol:
             max_message_size=max_message_size,
         )
         self._initialize_id: RequestId = None
+        self._last_answer: Agreement | None = None
         self._agreement: Agreement | None = None
         self._decode_update = decoder(SessionUpdate)
 
@@ -103,14 +116,39 @@ class HostProtocol:
     def initialize(self) -> RequestId:
         """Send ``initialize``; :attr:`agreement` is set when its :class:`ResponseReceived` appears.
 
+        A host of several versions may have to send it again before anything is agreed: :attr:`asks_again` says so then.
+
         Raises:
-            InvalidState: it was sent before.
+            InvalidState: it was sent before, and nothing is to be asked again.
         """
-        if self._initialize_id is not None:
+        if self._handshake.due is None:
             raise InvalidState("initialize was sent before; a connection is initialised once")
-        request = InitializeRequest(PROTOCOL_VERSION, self._offer, self._client_info or UNSET)
-        self._initialize_id = self._send_request(INITIALIZE, request)
+        params = self._handshake.request(self._offer, self._client_info)
+        self._initialize_id = self._peer.send_request(INITIALIZE, params)
         return self._initialize_id
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether the agent has answered ``initialize``, and is to be asked again: in the form of another version.
+
+        Where it does not take that on this connection, ask on another one.
+        """
+        return self._handshake.due is not None and bool(self._handshake.asked)
+
+    @property
+    def half_agreed(self) -> int | None:
+        """The version that the agent has answered with, and is to be asked for by itself; ``None`` if there is none."""
+        answer = self._last_answer if self._agreement is None else None
+        return None if answer is None else answer.protocol_version
+
+    def settle(self) -> bool:
+        """Agree on the last answer although the agent is to be asked again, where there is no way to; tell if so.
+
+        The answer was given to a request of two forms: what of it the agent has read is not known.
+        """
+        if self._agreement is None and self._last_answer is not None:
+            self._agree(self._last_answer)
+        return self._agreement is not None
 
     @property
     def agreement(self) -> Agreement:
@@ -122,6 +160,11 @@ class HostProtocol:
         if self._agreement is None:
             raise InvalidState("nothing is agreed yet: the agent has not answered initialize")
         return self._agreement
+
+    @property
+    def version(self) -> int:
+        """The version of the protocol whose types are sent and received; 1 as long as nothing is agreed."""
+        return 1 if self._agreement is None else self._agreement.protocol_version
 
     @property
     def ended(self) -> bool:
@@ -178,7 +221,7 @@ class HostProtocol:
     def notify(self, method: str, params: Model | Any = UNSET, *, force: bool = False) -> None:
         """Send a notification; arguments and errors as for :meth:`request`."""
         self._require(method, force)
-        entry = _method_to_send(method, MethodKind.NOTIFICATION)
+        entry = self._method_to_send(method, MethodKind.NOTIFICATION)
         self._peer.send_notification(method, _to_wire(params, entry and entry.params_type, method))
 
     def respond(self, request_id: RequestId, method: str, result: Model | Any) -> None:
@@ -193,7 +236,7 @@ class HostProtocol:
             InvalidInput: the result does not fit the schema; the request still waits.
             InvalidState: no request with this id waits for an answer.
         """
-        entry = client_method(method, MethodKind.REQUEST)
+        entry = self._methods.client_method(method, MethodKind.REQUEST)
         self._peer.send_result(request_id, _to_wire(result, entry and entry.result_type, f"the answer to {method}"))
 
     def respond_error(self, request_id: RequestId, error: RequestFailed) -> None:
@@ -207,12 +250,19 @@ class HostProtocol:
 
     def _require(self, method: str, force: bool) -> None:
         agreement = self.agreement
-        if not force and agent_method(method) is not None:
+        if not force and self._methods.agent_method(method) is not None:
             agreement.require(method)
 
     def _send_request(self, method: str, params: Model | Any) -> RequestId:
-        entry = _method_to_send(method, MethodKind.REQUEST)
+        entry = self._method_to_send(method, MethodKind.REQUEST)
         return self._peer.send_request(method, _to_wire(params, entry and entry.params_type, method))
+
+    def _method_to_send(self, name: str, kind: MethodKind) -> Method | None:
+        entry = self._methods.agent_method(name, kind)
+        if entry is None and self._methods.agent_method(name) is not None:
+            other = "notification" if kind is MethodKind.REQUEST else "request"
+            raise InvalidInput(f"{name} is a {other}, not a {kind.value}")
+        return entry
 
     # --- from JSON to wire types ------------------------------------------------------------------------------------
 
@@ -258,20 +308,25 @@ class HostProtocol:
                 return self._translate_response(event)
             case CallFailed(error=RequestFailed() as error) if self._agreement is not None:
                 return evolve(event, error=refusal(error, self._agreement))
+            case CallFailed(method="initialize", error=RequestFailed() as error):
+                return evolve(event, error=self._handshake.refused(error))
             case _:
                 return event
 
     def _translate_update(self, event: NotificationReceived) -> SessionNotification | None:
         """Read an update that is out of the ordinary: with further members, to be repaired, or not to be read."""
         try:
-            update: SessionNotification = self._decode(event, "params", SessionNotification)
+            entry = self._methods.client_method(SESSION_UPDATE)
+            told = self._decode(event, "params", entry and entry.params_type)
         except DecodeError as error:
             self._report_malformed(event, error)
             return _unreadable_update(event.params, error)
-        return update
+        if isinstance(told, SessionNotification):
+            return told
+        return SessionNotification(told.session_id, told.update, told.meta, extra=told.extra)
 
     def _translate_notification(self, event: NotificationReceived) -> NotificationReceived | None:
-        entry = client_method(event.method, MethodKind.NOTIFICATION)
+        entry = self._methods.client_method(event.method, MethodKind.NOTIFICATION)
         if entry is None:
             return event
         try:
@@ -281,7 +336,7 @@ class HostProtocol:
             return None
 
     def _translate_request(self, event: RequestReceived) -> RequestReceived | None:
-        entry = client_method(event.method, MethodKind.REQUEST)
+        entry = self._methods.client_method(event.method, MethodKind.REQUEST)
         if entry is None:
             return event
         try:
@@ -292,20 +347,56 @@ class HostProtocol:
             return None
 
     def _translate_response(self, event: ResponseReceived) -> ResponseReceived | CallFailed:
-        entry = agent_method(event.method, MethodKind.REQUEST)
+        if event.method == INITIALIZE:
+            return self._translate_answer(event)
+        entry = self._methods.agent_method(event.method, MethodKind.REQUEST)
         if entry is None:
             return event
         try:
-            result = self._decode(event, "result", entry.result_type)
-            if event.id == self._initialize_id:
-                self._agreement = make_agreement(result, self._offer, self._quirks)
-                self._report_capabilities(self._agreement)
+            return evolve(event, result=self._decode(event, "result", entry.result_type))
         except DecodeError as error:
-            text = f"the answer to {event.method} does not fit the schema: {error}"
-            return CallFailed(event.id, event.method, MalformedResponse(text, has_result=True, result=event.result))
+            return _unusable(event, error)
+
+    def _translate_answer(self, event: ResponseReceived) -> ResponseReceived | CallFailed:
+        """Read the answer to ``initialize``, and agree, or have it asked again."""
+        try:
+            response, told = self._read_answer(event)
+            info = response.agent_info or None
+            agreed = self._handshake.accepts(response.protocol_version, info.name if info else "the agent")
+        except DecodeError as error:
+            return _unusable(event, error)
         except PeerError as error:
             return CallFailed(event.id, event.method, error)
-        return evolve(event, result=result)
+        if self._agreement is None:  # else it comes too late
+            self._last_answer = make_agreement(response, told, self._quirks)
+            if agreed:
+                self._agree(self._last_answer)
+        return evolve(event, result=response)
+
+    def _read_answer(self, event: ResponseReceived) -> tuple[InitializeResponse, ClientCapabilities]:
+        """Return the answer to ``initialize``, and what the agent was told of the host, both as version 1 has them."""
+        version = event.result.get("protocolVersion") if isinstance(event.result, Mapping) else None
+        if version != 2 or version not in self._versions:
+            return self._decode(event, "result", InitializeResponse), self._offer
+        from acp_host.protocol import version_two  # loaded for agents of version 2 only
+
+        answer = self._decode(event, "result", version_two.InitializeResponse)
+        return version_two.response_in_v1(answer), version_two.told_in_v2(self._offer)
+
+    def _agree(self, agreement: Agreement) -> None:
+        self._agreement = agreement
+        if agreement.protocol_version == 2:
+            from acp_host.wire.v2 import updates as second  # loaded for agents of version 2 only
+
+            self._methods = agreement.methods
+            self._decode_update = decoder(second.SessionUpdate)
+        self._report_capabilities(agreement)
+
+    def _serves(self, method: str) -> bool:
+        """Tell whether a request is answered; what the version that is spoken does not have is not."""
+        is_of_first = TABLE.client_method(method, MethodKind.REQUEST) is not None
+        is_known = self._methods.client_method(method, MethodKind.REQUEST) is not None
+        return (is_known or not is_of_first) and self._served(method)
 
     def _decode(self, event: Any, member: str, hint: Any) -> Any:
         """Read the parameters or the result of ``event``, report what was repaired, and restore digits that were lost.
@@ -342,17 +433,14 @@ class HostProtocol:
         )
 
 
+def _unusable(event: ResponseReceived, error: DecodeError) -> CallFailed:
+    text = f"the answer to {event.method} does not fit the schema: {error}"
+    return CallFailed(event.id, event.method, MalformedResponse(text, has_result=True, result=event.result))
+
+
 def _or_empty(value: Any, hint: Any) -> Any:
     # Where any JSON may stand, null is one.
     return {} if value is UNSET or (value is None and hint is not Any) else value
-
-
-def _method_to_send(name: str, kind: MethodKind) -> Method | None:
-    entry = agent_method(name, kind)
-    if entry is None and agent_method(name) is not None:
-        other = "notification" if kind is MethodKind.REQUEST else "request"
-        raise InvalidInput(f"{name} is a {other}, not a {kind.value}")
-    return entry
 
 
 def _to_wire(value: Any, hint: Any, what: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from acp_host.errors import NotSupported, UnsupportedVersion
+from acp_host.errors import NotSupported
 from acp_host.protocol.harn_capabilities import HarnCapabilities, harn_capabilities
 from acp_host.quirks import Quirk, QuirkKind, quirks_for
 from acp_host.wire._model import UNSET
@@ -35,14 +35,30 @@ from acp_host.wire.capabilities import (
 )
 from acp_host.wire.converters import unstructure
 from acp_host.wire.initialize import Implementation, InitializeResponse
-from acp_host.wire.methods import Method, agent_method
+from acp_host.wire.methods import TABLE, Method, MethodTable
+from acp_host.wire.v2.methods import TABLE as SECOND_TABLE
 
-__all__ = ["PROTOCOL_VERSION", "Agreement", "Registered", "client_capabilities", "make_agreement"]
-
-PROTOCOL_VERSION = 1
-"""The protocol version that this host speaks."""
+__all__ = ["Agreement", "Registered", "client_capabilities", "make_agreement"]
 
 _AGENT_ROOT, _CLIENT_ROOT = "agentCapabilities", "clientCapabilities"
+
+_IN_VERSION_2: Mapping[str, str | None] = {
+    "authenticate": "auth/login",
+    "logout": "auth/logout",
+    "session/load": "session/resume",
+    "session/set_mode": None,
+}
+"""Methods of version 1 → what they are in version 2; ``None``: nothing."""
+_IN_VERSION_1 = {"auth/login": "authenticate", "auth/logout": "logout"}
+"""Methods of version 2 → what they are in version 1, where that is not their name."""
+_WITH_LOGINS = frozenset({"auth/login", "auth/logout"})
+"""Methods of version 2 that an agent has if it lists a way to log in."""
+_PATHS_IN_VERSION_1 = (
+    ("session.prompt.", "promptCapabilities."),
+    ("session.mcp.", "mcpCapabilities."),
+    ("session.", "sessionCapabilities."),
+)
+"""How the paths of version 2's capabilities begin → how they do in version 1."""
 
 
 @frozen(kw_only=True)
@@ -106,8 +122,9 @@ class Agreement:
     Attributes:
         protocol_version: the version that is spoken.
         agent_info: the agent's name and version, or ``None`` where it did not say.
-        agent_capabilities: what the agent offers, as wire type.
-        client_capabilities: what the agent was told the host offers.
+        agent_capabilities: what the agent offers, as version 1 says it; what an agent of version 2 says by other names
+            is there besides.
+        client_capabilities: what the agent was told the host offers, likewise; of version 2 also what every host must.
         auth_methods: ways to sign in; empty where none are needed.
         quirks: the rows of the quirks table that are for this agent.
         meta: ``_meta`` of the agent's answer; empty when absent.
@@ -150,12 +167,14 @@ class Agreement:
         Args:
             capability: a wire method of the agent (``"session/load"``), or the wire path of a capability:
                 ``"promptCapabilities.image"`` (of the agent), ``"clientCapabilities.fs.readTextFile"`` (of the host).
-                Extensions count: ``"reminders.inject"`` is read like any other.
+                Extensions count: ``"reminders.inject"`` is read like any other. The names of both versions of the
+                protocol are understood, whichever is spoken.
         """
-        if "/" in capability or agent_method(capability) is not None:
+        if "/" in capability or TABLE.agent_method(capability) is not None:
             return self._method_works(capability)
         root = capability.partition(".")[0]
-        return self._offered(capability if root in self._offers else f"{_AGENT_ROOT}.{capability}")
+        path = capability if root in self._offers else f"{_AGENT_ROOT}.{capability}"
+        return self._offered(path) or (self.protocol_version == 1 and self._offered_in_v1(path))
 
     def require(self, method: str) -> None:
         """Check that a request or notification may be sent to the agent.
@@ -165,7 +184,7 @@ class Agreement:
         """
         if self._method_works(method):
             return
-        entry = agent_method(method)
+        entry = self._method(method)
         capability = (entry.capability if entry else None) or method
         quirk = self.quirk(QuirkKind.ABSENT_THOUGH_ADVERTISED, method)
         reason = f"a known quirk ({quirk.why})" if quirk else f"it does not offer {capability}"
@@ -204,13 +223,38 @@ class Agreement:
         """Return the row of this kind (and subject) for this agent, or ``None``."""
         return next((quirk for quirk in self.quirks if quirk.kind is kind and quirk.subject == subject), None)
 
+    @property
+    def methods(self) -> MethodTable:
+        """The methods of the version that is spoken."""
+        return SECOND_TABLE if self.protocol_version == 2 else TABLE
+
+    def _method(self, name: str) -> Method | None:
+        """Return a method, under the name that it has in the version that is spoken or in the other one."""
+        names = _IN_VERSION_2 if self.protocol_version == 2 else _IN_VERSION_1
+        here = names.get(name, name)
+        return None if here is None else self.methods.agent_method(here)
+
     def _method_works(self, name: str) -> bool:
         if self.quirk(QuirkKind.WORKS_UNADVERTISED, name):
             return True
         if self.quirk(QuirkKind.ABSENT_THOUGH_ADVERTISED, name):
             return False
-        entry: Method | None = agent_method(name)
-        return entry is not None and (entry.capability is None or self._offered(entry.capability))
+        entry = self._method(name)
+        if entry is None:
+            return False
+        if entry.name in _WITH_LOGINS:
+            return bool(self.auth_methods)
+        return entry.capability is None or self._offered(entry.capability)
+
+    def _offered_in_v1(self, path: str) -> bool:
+        """Tell whether an agent of version 1 offers what version 2 has another name for."""
+        told = path.removeprefix(f"{_AGENT_ROOT}.")
+        if told == "session.mcp.stdio":
+            return True  # no agent of version 1 does without
+        for begins, begins_in_v1 in _PATHS_IN_VERSION_1:
+            if told.startswith(begins):
+                return self._offered(f"{_AGENT_ROOT}.{begins_in_v1}{told.removeprefix(begins)}")
+        return False
 
     def _offered(self, path: str) -> bool:
         """Walk the wire form; a boolean says yes or no, an object says yes by being there."""
@@ -228,20 +272,11 @@ def make_agreement(response: InitializeResponse, offered: ClientCapabilities, qu
     """Return the agreement that an agent's answer to ``initialize`` makes.
 
     Args:
-        response: the answer.
-        offered: what the request offered.
+        response: the answer, as version 1 has it.
+        offered: what the agent was told, likewise.
         quirks: the table of quirks in force.
-
-    Raises:
-        UnsupportedVersion: the agent chose a version that this host does not speak.
     """
     info = response.agent_info or None
-    if response.protocol_version != PROTOCOL_VERSION:
-        who = info.name if info else "the agent"
-        raise UnsupportedVersion(
-            f"{who} speaks ACP version {response.protocol_version}, this host version {PROTOCOL_VERSION}; "
-            "update whichever is older"
-        )
     return Agreement(
         protocol_version=response.protocol_version,
         agent_info=info,

@@ -21,7 +21,10 @@ from typing import Any, Protocol
 import orjson
 
 from acp_host.services.command_line import command_line, paths_in
+from acp_host.wire._model import Unknown
 from acp_host.wire.tool_calls import Diff, ToolKind
+from acp_host.wire.v2.diffs import Diff as FilesDiff
+from acp_host.wire.v2.diffs import DiffPathPairChange
 
 __all__ = ["MAX_PATHS", "DescribedCall", "NamedInCall"]
 
@@ -135,6 +138,9 @@ class NamedInCall:
             if isinstance(item, Diff):
                 self.shows_diff = True
                 self.take_path(item.path)
+            elif isinstance(item, FilesDiff):
+                self.shows_diff = True
+                self._take_changes(item)
         raw = call.raw_input
         if isinstance(raw, Mapping):
             self._take_object(raw, 0)
@@ -142,6 +148,16 @@ class NamedInCall:
             self.take_command(raw)
         elif isinstance(raw, str | list | tuple):
             self._take_value(_Role.OTHER, raw, 0)
+
+    def _take_changes(self, diff: FilesDiff) -> None:
+        """Take the files that a diff of version 2 is about."""
+        for change in diff.changes:
+            if isinstance(change, Unknown):
+                self._take_object(change.data, 0)
+                continue
+            self.take_path(change.path)
+            if isinstance(change, DiffPathPairChange):
+                self.take_path(change.old_path)
 
     def take_path(self, path: str) -> None:
         if len(self.paths) >= MAX_PATHS or len(path) > _MAX_PATH_LENGTH:

@@ -20,6 +20,7 @@ from acp_host.services.command_line import command_line, words_in
 from acp_host.services.named_in_call import MAX_PATHS, DescribedCall, NamedInCall
 from acp_host.wire.files import WriteTextFileRequest
 from acp_host.wire.permission import RequestPermissionRequest
+from acp_host.wire.permission_question import PermissionQuestion
 from acp_host.wire.terminals import CreateTerminalRequest
 from acp_host.wire.tool_calls import ToolKind
 
@@ -103,7 +104,8 @@ def subject_of_request(
     """
     calls: list[DescribedCall] = [request.tool_call, *([known] if known is not None else [])]
     kind = next((call.kind for call in calls if call.kind), None)
-    title = next((call.title for call in calls if call.title), "")[:_MAX_TITLE_LENGTH]
+    asked = request.title if isinstance(request, PermissionQuestion) else ""
+    title = next((call.title for call in calls if call.title), asked)[:_MAX_TITLE_LENGTH]
     named = NamedInCall()
     for call in calls:
         named.take_call(call)

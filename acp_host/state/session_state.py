@@ -33,6 +33,7 @@ from acp_host.state.terminals import Terminals
 from acp_host.wire._model import evolve
 from acp_host.wire.content import TextContent
 from acp_host.wire.ids import RequestId
+from acp_host.wire.permission_question import PermissionQuestion
 
 if TYPE_CHECKING:
     from acp_host.state.harn.state import HarnState
@@ -244,9 +245,12 @@ class SessionState(Observable[SessionSnapshot]):
 
     def _question_asked(self, event: events.QuestionAsked) -> None:
         request = event.request
-        if event.method == _ASKS_PERMISSION and request.session_id == self._session_id:
+        position: int | None
+        if isinstance(request, PermissionQuestion):  # what it says of a call was told before
+            position = self._conversation.position_of_call(request.tool_call.tool_call_id)
+        elif event.method == _ASKS_PERMISSION and request.session_id == self._session_id:
             tool = None if event.harn is None else event.harn.tool
-            position: int | None = self._conversation.permission_asked(request.tool_call, tool)
+            position = self._conversation.permission_asked(request.tool_call, tool)
         else:
             tool_call_id = getattr(getattr(request, "scope", None), "tool_call_id", None)
             position = self._conversation.position_of_call(tool_call_id) if tool_call_id else None

@@ -16,10 +16,15 @@ from typing import Any
 from acp_host.state import events
 from acp_host.state.entries import Speaker
 from acp_host.translate.reminders import REMINDER_UPDATES
-from acp_host.translate.v2.values import block_to_v1, commands_to_v1, options_to_v1
+from acp_host.translate.v2.values import (
+    block_to_v1,
+    commands_to_v1,
+    location_to_v1,
+    options_to_v1,
+    produced_to_v1,
+)
 from acp_host.wire import plans as v1_plans
 from acp_host.wire import subagents as v1_subagents
-from acp_host.wire import tool_calls as v1_calls
 from acp_host.wire._model import UNSET, Unset
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.converters import unstructure
@@ -32,7 +37,6 @@ from acp_host.wire.v2.commands import AvailableCommandsUpdate
 from acp_host.wire.v2.compaction import CompactionSummaryChunk, CompactionUpdate
 from acp_host.wire.v2.config_options import ConfigOptionUpdate
 from acp_host.wire.v2.content import ContentBlock
-from acp_host.wire.v2.diffs import Diff
 from acp_host.wire.v2.plans import PlanItems, PlanUpdate, PlanUpdateContent
 from acp_host.wire.v2.state_update import (
     BackgroundToolCall,
@@ -44,7 +48,7 @@ from acp_host.wire.v2.state_update import (
 )
 from acp_host.wire.v2.subagents import SessionMessage, SessionMessageChunk, SubagentUpdate
 from acp_host.wire.v2.terminals import TerminalOutputChunk, TerminalSize, TerminalUpdate
-from acp_host.wire.v2.tool_calls import Content, ToolCallContent, ToolCallContentChunk, ToolCallLocation, ToolCallUpdate
+from acp_host.wire.v2.tool_calls import ToolCallContentChunk, ToolCallUpdate
 from acp_host.wire.v2.updates import (
     AgentMessage,
     AgentMessageChunk,
@@ -107,27 +111,16 @@ def _given(content: tuple[ContentBlock, ...] | None | Unset) -> Any:
 def _tool_call(update: ToolCallUpdate) -> events.ToolCallPatched:
     told = {name: getattr(update, name) for name in _SAID_OF_CALL}
     content, locations = update.content, update.locations
-    told["content"] = tuple([_produced(item) for item in content]) if content else content
-    told["locations"] = tuple([_location(place) for place in locations]) if locations else locations
+    told["content"] = tuple([produced_to_v1(item) for item in content]) if content else content
+    told["locations"] = tuple([location_to_v1(place) for place in locations]) if locations else locations
     said = {name: _CLEARED.get(name) if value is None else value for name, value in told.items() if value is not UNSET}
     if not isinstance(update.capabilities, Unset):
         said["cancellable"] = bool(update.capabilities and update.capabilities.cancel)
     return events.ToolCallPatched(update.tool_call_id, said, update.meta, update.extra)
 
 
-def _produced(content: ToolCallContent) -> v1_calls.ToolCallContent | Diff:
-    """Return something that a tool call produced; a diff of version 2 says other things than one of version 1."""
-    if isinstance(content, Content):
-        return v1_calls.Content(block_to_v1(content.content), content.meta, extra=content.extra)
-    return content
-
-
-def _location(location: ToolCallLocation) -> v1_calls.ToolCallLocation:
-    return v1_calls.ToolCallLocation(location.path, location.line, location.meta, extra=location.extra)
-
-
 def _tool_call_chunk(update: ToolCallContentChunk) -> events.ToolCallContentAdded:
-    return events.ToolCallContentAdded(update.tool_call_id, _produced(update.content))
+    return events.ToolCallContentAdded(update.tool_call_id, produced_to_v1(update.content))
 
 
 def _terminal(update: TerminalUpdate) -> events.AgentTerminalReported:

@@ -14,6 +14,7 @@ from acp_host.wire import config_options as options1
 from acp_host.wire import content as content1
 from acp_host.wire import mcp as mcp1
 from acp_host.wire import session as session1
+from acp_host.wire import tool_calls as calls1
 from acp_host.wire._model import UNSET, Unknown, Unset
 from acp_host.wire.converters import unstructure
 from acp_host.wire.v2 import commands as commands2
@@ -21,6 +22,8 @@ from acp_host.wire.v2 import config_options as options2
 from acp_host.wire.v2 import content as content2
 from acp_host.wire.v2 import mcp as mcp2
 from acp_host.wire.v2 import session as session2
+from acp_host.wire.v2 import tool_calls as calls2
+from acp_host.wire.v2.diffs import Diff
 
 __all__ = [
     "block_to_v1",
@@ -28,8 +31,10 @@ __all__ = [
     "blocks_to_v2",
     "command_to_v1",
     "commands_to_v1",
+    "location_to_v1",
     "option_to_v1",
     "options_to_v1",
+    "produced_to_v1",
     "server_to_v2",
     "system_prompt_to_v2",
 ]
@@ -77,6 +82,21 @@ def block_to_v2(block: content1.ContentBlock) -> content2.ContentBlock:
 def blocks_to_v2(blocks: Iterable[content1.ContentBlock]) -> tuple[content2.ContentBlock, ...]:
     """Return the blocks of a prompt as version 2 has them."""
     return tuple([block_to_v2(block) for block in blocks])
+
+
+# --- tool calls -------------------------------------------------------------------------------------------------------
+
+
+def produced_to_v1(content: calls2.ToolCallContent) -> calls1.ToolCallContent | Diff:
+    """Return something that a tool call produced; a diff of version 2 says other things than one of version 1."""
+    if isinstance(content, calls2.Content):
+        return calls1.Content(block_to_v1(content.content), content.meta, extra=content.extra)
+    return content
+
+
+def location_to_v1(location: calls2.ToolCallLocation) -> calls1.ToolCallLocation:
+    """Return a place in a file as version 1 has it."""
+    return calls1.ToolCallLocation(location.path, location.line, location.meta, extra=location.extra)
 
 
 # --- commands ---------------------------------------------------------------------------------------------------------
