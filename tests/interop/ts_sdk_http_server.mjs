@@ -1,4 +1,4 @@
-// An agent built on the official TypeScript SDK, served over Streamable HTTP; prints its port.
+// An agent built on the official TypeScript SDK, served over Streamable HTTP and WebSocket; prints its port.
 //
 // `ask` as a prompt asks permission and says what was answered; `wait` waits until it is cancelled; any other prompt is
 // repeated, word by word. A session that is loaded tells what was said in it. The flag `h2` serves HTTP/2 over TLS.
@@ -8,7 +8,11 @@ import { createServer } from "node:http";
 import { createSecureServer } from "node:http2";
 import * as acp from "../npm/node_modules/@agentclientprotocol/sdk/dist/v1/stable/acp.js";
 import { AcpServer } from "../npm/node_modules/@agentclientprotocol/sdk/dist/transports/server.js";
-import { createNodeHttpHandler } from "../npm/node_modules/@agentclientprotocol/sdk/dist/transports/node-adapter.js";
+import {
+  createNodeHttpHandler,
+  createNodeWebSocketUpgradeHandler,
+} from "../npm/node_modules/@agentclientprotocol/sdk/dist/transports/node-adapter.js";
+import { WebSocketServer } from "../npm/node_modules/ws/wrapper.mjs";
 
 const [, , flag, certificate] = process.argv;
 const { initialize, session } = acp.methods.agent;
@@ -59,10 +63,12 @@ function createAgent() {
     });
 }
 
-const handler = createNodeHttpHandler(new AcpServer({ createAgent }));
+const acpServer = new AcpServer({ createAgent });
+const handler = createNodeHttpHandler(acpServer);
 const server =
   flag === "h2"
     ? createSecureServer({ key: readFileSync(`${certificate}/key.pem`), cert: readFileSync(`${certificate}/cert.pem`) }, handler)
     : createServer(handler);
+server.on("upgrade", createNodeWebSocketUpgradeHandler(acpServer, new WebSocketServer({ noServer: true })));
 server.listen(0, "127.0.0.1", () => console.log(server.address().port));
 process.stdin.resume().on("end", () => process.exit(0));
