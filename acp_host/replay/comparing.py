@@ -41,12 +41,18 @@ class Difference:
 def compare_states(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[Difference]:
     """Return where two folded conversations differ, in the order of the first; at most the first 1,000 places.
 
+    Sessions are held against each other by their ids; where these are not the same, in the order of their appearance.
+
     Args:
         one: as :meth:`~acp_host.replay.folding.FoldedRecording.to_json` returns it.
         other: likewise.
     """
+    first: Any = _sessions(one)
+    second: Any = _sessions(other)
+    if first.keys() != second.keys():
+        first, second = _unnamed(first), _unnamed(second)
     differences: list[Difference] = []
-    for difference in _differences(_sessions(one), _sessions(other), "$.sessions"):
+    for difference in _differences(first, second, "$.sessions"):
         differences.append(difference)
         if len(differences) == _MAX_DIFFERENCES:
             break
@@ -85,6 +91,10 @@ def _timeless(entries: Any, times: tuple[str, ...]) -> Any:
         {name: member for name, member in entry.items() if name not in times} if isinstance(entry, Mapping) else entry
         for entry in entries
     ]
+
+
+def _unnamed(sessions: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in each.items() if name != "sessionId"} for each in sessions.values()]
 
 
 def _sessions(folded: Mapping[str, Any]) -> dict[str, Any]:

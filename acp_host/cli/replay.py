@@ -1,0 +1,196 @@
+"""``acp-host replay``: what a recording amounts to, how two differ, and what in one does not fit the schema."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import IO, Any, TypeVar, cast
+
+from acp_host.cli.exits import ExitCode
+from acp_host.cli.interrupts import Interrupts
+from acp_host.cli.printer import Printer, clean, make_console
+from acp_host.cli.replay_view import ReplayView, WatchedOutput
+from acp_host.errors import InvalidInput
+from acp_host.host.linter import Finding, Linter
+from acp_host.recording.format import RecordedDirection, RecordedLine, read_recording
+from acp_host.replay import Difference, compare_states, fold_recording
+from acp_host.replay.pace import Pace
+from acp_host.replay.player import RecordingPlayer
+from acp_host.replay.virtual_time import run_in_virtual_time
+
+__all__ = ["add_parser"]
+
+_DESCRIPTION = """\
+Play a recording to a host of its own, and show the conversation as its host saw it. Nothing of what it tells is done
+again outside of that: no program is started, no file is read or written, no connection is made.
+
+With --json one JSON document goes to stdout: "agreement" holds what host and agent agreed on, "sessions" the state of
+each session after the last line, "diagnostics" what was out of the ordinary. Its keys are sorted, and two runs print
+the same bytes.
+
+--diff A B compares the states that two recordings end in: sessions in the order in which they appear, times left aside.
+--lint holds every message of both sides against the schema of the version that was agreed; extensions may pass.
+Both exit with 0 if there is nothing to say, and else with 1.
+"""
+_LONGEST_VALUE = 200
+
+_T = TypeVar("_T")
+
+
+def add_parser(commands: Any) -> None:
+    """Add the sub-command to the command line."""
+    parser = commands.add_parser(
+        "replay",
+        help="show what a recording amounts to",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="acp-host replay [--json | --speed X | --lint] RECORDING\n       acp-host replay --diff A B",
+        allow_abbrev=False,
+    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="print one JSON document")
+    how.add_argument("--speed", type=float, metavar="X", help="with the pauses that there were, X times as fast")
+    how.add_argument("--diff", action="store_true", help="compare the final states of two recordings")
+    how.add_argument("--lint", action="store_true", help="list what does not fit the schema, with its line")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show also minor updates")
+    parser.add_argument(
+        "recordings", nargs="+", metavar="RECORDING", help="a recording; its earlier parts come with it"
+    )
+    parser.set_defaults(command=replay)
+
+
+async def replay(options: argparse.Namespace, interrupts: Interrupts) -> int:
+    """Run the sub-command and return its exit code.
+
+    Raises:
+        InvalidInput: the command line is wrong, or a file is no recording.
+    """
+    wanted = 2 if options.diff else 1
+    if len(options.recordings) != wanted:
+        named = len(options.recordings)
+        raise InvalidInput(
+            f"--diff compares two recordings, not {named}" if options.diff else f"one at a time, not {named}"
+        )
+    path = options.recordings[0]
+    if options.diff:
+        return await _compare(*options.recordings)
+    if options.lint:
+        return await _in_thread(path, lambda lines: _lint(path, lines))
+    if options.json:
+        print(await _in_thread(path, _document))
+    elif options.speed is None:
+        await _in_thread(path, lambda lines: run_in_virtual_time(_show(lines, Pace(), options.verbose)))
+    else:
+        await _show(_lines(path, threading.Event()), Pace(options.speed), options.verbose)
+    return ExitCode.COMPLETED
+
+
+async def _in_thread(path: str, work: Callable[[Iterator[RecordedLine]], _T]) -> _T:
+    """Do something with the lines of a recording while this thread waits for it, and for Ctrl-C."""
+    stop = threading.Event()
+    try:
+        return await asyncio.to_thread(lambda: work(_lines(path, stop)))
+    finally:
+        stop.set()
+
+
+def _lines(path: str, stop: threading.Event) -> Iterator[RecordedLine]:
+    """Yield the lines of a recording until there is no more of it, or nobody waits for it.
+
+    Raises:
+        InvalidInput: it cannot be read, or none of its lines is one of a recording.
+    """
+    readable = False
+    try:
+        for line in read_recording(path):
+            if stop.is_set():
+                return
+            readable = readable or line.problem is None
+            yield line
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}") from error
+    if not readable:
+        raise InvalidInput(f"{path} holds no line of a recording")
+
+
+# --- showing ----------------------------------------------------------------------------------------------------------
+
+
+async def _show(lines: Iterator[RecordedLine], pace: Pace, verbose: bool) -> None:
+    output = WatchedOutput(sys.stdout)
+    printer = Printer(make_console(cast(IO[str], output)))
+    view = ReplayView(printer, verbose=verbose)
+    player = RecordingPlayer(output.while_it_works(lines), pace=pace, opened=view.watch)
+    try:
+        await player.play()
+        view.conclude(player.diagnostics)
+    finally:
+        await player.close()
+
+
+def _document(lines: Iterator[RecordedLine]) -> str:
+    # ASCII with escapes, so that no text of the agent can steer a terminal; JSON leaves DEL as it is.
+    folded = fold_recording(list(lines)).to_json()
+    return json.dumps(folded, indent=2, sort_keys=True, ensure_ascii=True).replace("\x7f", "\\u007f")
+
+
+# --- comparing --------------------------------------------------------------------------------------------------------
+
+
+async def _compare(one: str, other: str) -> int:
+    first = await _in_thread(one, lambda lines: fold_recording(list(lines)).to_json())
+    second = await _in_thread(other, lambda lines: fold_recording(list(lines)).to_json())
+    differences = compare_states(first, second)
+    for difference in differences:
+        print(clean(_told(difference)))
+    return ExitCode.AGENT_FAILED if differences else ExitCode.COMPLETED
+
+
+def _told(difference: Difference) -> str:
+    match difference.kind:
+        case "added":
+            return f"+ {difference.path}: {_value(difference.after)}"
+        case "removed":
+            return f"- {difference.path}: {_value(difference.before)}"
+        case _:
+            return f"~ {difference.path}: {_value(difference.before)} -> {_value(difference.after)}"
+
+
+def _value(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
+
+
+# --- linting ----------------------------------------------------------------------------------------------------------
+
+
+def _lint(path: str, lines: Iterator[RecordedLine]) -> int:
+    linter = Linter()
+    count = 0
+    for line in lines:
+        for problem in _findings(linter, line):
+            count += 1
+            print(clean(f"{path}:{line.number}: {problem}"))
+    print(f"{count} findings" if count != 1 else "1 finding", file=sys.stderr)
+    return ExitCode.AGENT_FAILED if count else ExitCode.COMPLETED
+
+
+def _findings(linter: Linter, line: RecordedLine) -> Iterator[str]:
+    if line.problem is not None:
+        yield f"no line of a recording: {line.problem}"
+    elif line.begins_connection:
+        linter.reset()
+    elif line.direction in (RecordedDirection.IN, RecordedDirection.OUT):
+        side: Any = line.direction.value if isinstance(line.direction, RecordedDirection) else line.direction
+        if line.message is None and not (line.raw or "").strip():
+            return
+        for finding in linter.check(side, line.raw if line.message is None else line.message):
+            yield _finding_text(finding)
+
+
+def _finding_text(finding: Finding) -> str:
+    return f"{finding.side} {finding.method or '-'}: {finding.problem} at {finding.path}"
