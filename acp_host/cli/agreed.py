@@ -15,7 +15,7 @@ from acp_host.wire.auth import AuthMethod, AuthMethodTerminal
 from acp_host.wire.capabilities import AgentCapabilities, ClientCapabilities
 from acp_host.wire.converters import unstructure
 from acp_host.wire.initialize import InitializeResponse
-from acp_host.wire.methods import METHODS, Direction, Method
+from acp_host.wire.methods import Direction, Method
 
 __all__ = ["CapabilityRow", "MethodRow", "agreement_json", "auth_type", "capability_rows", "method_rows"]
 
@@ -63,7 +63,7 @@ def method_rows(agreement: Agreement) -> list[MethodRow]:
     """Return every method that a host can send to an agent after the handshake, with what allows or forbids it."""
     return [
         MethodRow(method, agreement.supports(method.name), _why(agreement, method))
-        for method in METHODS
+        for method in agreement.methods.methods
         if method.direction is Direction.HOST_TO_AGENT and method.name not in _HANDSHAKES
     ]
 

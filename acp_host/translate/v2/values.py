@@ -63,7 +63,7 @@ def block_to_v1(block: content2.ContentBlock) -> content1.ContentBlock:
 
 
 def block_to_v2(block: content1.ContentBlock) -> content2.ContentBlock:
-    """Return a content block as version 2 has it."""
+    """Return a content block as version 2 has it; a negative size, which says nothing, is left out."""
     if not isinstance(block, content1.ResourceLink) or isinstance(block, content2.ResourceLink):
         return block
     return content2.ResourceLink(
@@ -72,7 +72,7 @@ def block_to_v2(block: content1.ContentBlock) -> content2.ContentBlock:
         annotations=block.annotations,
         description=block.description,
         mime_type=block.mime_type,
-        size=block.size,
+        size=UNSET if isinstance(block.size, int) and block.size < 0 else block.size,
         title=block.title,
         meta=block.meta,
         extra=block.extra,
