@@ -1,0 +1,378 @@
+"""Takes other people's words out of a recording: :class:`Anonymiser`, :func:`anonymise`. Pure.
+
+The wire types say what a text is: a word of the protocol stays, an id, a path or a URI gets a stand-in, and everything
+else is free text. What the types do not describe counts as free text as well, and so do its names of members, but for
+those that the protocol or an extension that this library knows has given. Numbers stay where the schema has them.
+
+What comes out is folded into the same structure, and comes out the same when it goes through once more.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import Any
+
+import orjson
+from attrs import evolve
+
+import acp_host.wire
+from acp_host.recording.format import MetaEvent, RecordedDirection, RecordedLine
+from acp_host.recording.known_names import EXTENSION_NAMES
+from acp_host.recording.stand_ins import StandIns, masked, masked_base64
+from acp_host.redaction import HIDDEN
+from acp_host.wire import methods as methods_of_1
+from acp_host.wire._model import Model, Unknown
+from acp_host.wire._shape import (
+    AnyShape,
+    ArrayShape,
+    BoolShape,
+    ChoiceShape,
+    FloatShape,
+    IntShape,
+    MapShape,
+    ModelShape,
+    Shape,
+    StrShape,
+    UnionShape,
+    fields_of,
+    shape_of,
+)
+from acp_host.wire._unions import TaggedUnion
+from acp_host.wire.initialize import Implementation
+from acp_host.wire.session_models import SessionModelState
+from acp_host.wire.v2 import methods as methods_of_2
+
+__all__ = ["Anonymiser", "anonymise"]
+
+_FREE = AnyShape()
+_DEEPEST = 200
+_TOO_DEEP = "[nested too deeply]"
+_LARGEST_NUMBER = 10_000
+"""What is larger, and not the schema's, may be a number by which somebody is known."""
+
+_TOKEN = re.compile(r"[\w$@/.:+-]{1,64}", re.ASCII)
+_WORD = re.compile(r"[a-z][a-z0-9_-]{0,40}")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?")
+_MIME = re.compile(r"[a-z]{1,20}/[\w.+-]{1,100}(?:;\s?charset=[\w-]{1,40})?", re.IGNORECASE)
+_LOCAL_PATH = re.compile(r"(?:/|~/|[A-Za-z]:[\\/])[^\n\r\t\"'`<>|*?]{1,1000}")
+_SAFE_ERRORS = frozenset(
+    ("Parse error", "Invalid request", "Method not found", "Invalid params", "Internal error", "Request cancelled",
+     "Authentication required", "Resource not found")
+)  # fmt: skip
+
+_ID_NAME = re.compile(r"(?:.*[a-z])?(?:Ids?|_ids?)|ids?")
+_PATHS = frozenset(("path", "paths", "oldPath", "newPath", "cwd", "additionalDirectories"))
+_URIS = frozenset(("uri", "url", "baseUrl", "link", "src"))
+_WORDS = frozenset(("currency", "signal", "type", "method", "sizes"))
+_TIMES = frozenset(("updatedAt", "lastModified"))
+_IDENTITIES = frozenset(
+    ("const", "currentValue", "cursor", "default", "enum", "group", "name", "nextCursor", "required", "value")
+)
+"""Names of the schema's members, ids aside, whose texts are compared with others."""
+_MAPS_BY_NAME = frozenset(("ElicitationSchema.properties", "ElicitationAcceptAction.content"))
+
+_BESIDE_THE_SCHEMA = {"models": SessionModelState}
+"""Members that agents of an older draft have."""
+
+_EXTENSIONS = frozenset(("harn", "harnPlan", "harnPlanDocument", "acp_host"))
+"""Members in which an extension speaks by rules of its own."""
+_EXTENSION_WORDS = frozenset(
+    (
+        "action", "authority", "call_type", "category", "classification", "direction", "event", "execution_kind",
+        "kind", "level", "lifecycle", "mode", "origin", "outcome", "phase", "policy_decision", "priority",
+        "propagate", "raw_kind", "renderedRole", "role", "roleHint", "severity", "side_effect", "stage", "state",
+        "status", "strategy", "terminalClass", "tool_kind", "type", "unit", "verdict", "workerMode",
+    )
+)  # fmt: skip
+"""What extensions call the members that hold words of theirs."""
+_CONTENTS = frozenset(
+    (
+        "args", "arguments", "body", "content", "data", "default_args", "input", "login_args", "markdown", "message",
+        "metadata", "prompt", "rawInput", "rawOutput", "raw_input", "result", "rows", "stderr", "stdout", "text",
+        "value", "values", "visible_text",
+    )
+)  # fmt: skip
+"""Members in which extensions, too, carry what others have said."""
+
+
+def anonymise(lines: Iterable[RecordedLine], *, hide_programs: bool = False) -> Iterator[RecordedLine]:
+    """Yield the lines of a recording without other people's words; see :class:`Anonymiser`."""
+    anonymiser = Anonymiser(hide_programs=hide_programs)
+    for line in lines:
+        yield anonymiser.line(line)
+
+
+class Anonymiser:
+    """Takes other people's words out of the lines of one recording, in order.
+
+    Args:
+        hide_programs: take away names and versions of agent and host as well, which a bug report needs.
+    """
+
+    def __init__(self, *, hide_programs: bool = False) -> None:
+        self._hide_programs = hide_programs
+        self._stand_ins = StandIns(_is_protocol_word)
+        self._spoken = methods_of_1.TABLE
+        self._asked: dict[tuple[str, Any], Any] = {}
+
+    def line(self, line: RecordedLine) -> RecordedLine:
+        """Return a line without other people's words."""
+        if line.problem is not None:
+            return evolve(line, raw=masked(line.raw or ""), problem=masked(line.problem))
+        if line.direction == RecordedDirection.META:
+            return self._meta(line)
+        details = {name: value for name, value in line.details.items() if isinstance(value, int)}
+        if line.raw is not None:
+            return evolve(line, raw=self._raw(line.raw), details=details)
+        return evolve(line, message=self._message(line.message, line.direction), details=details)
+
+    # --- lines ------------------------------------------------------------------------------------------------------
+
+    def _meta(self, line: RecordedLine) -> RecordedLine:
+        if line.begins_connection:
+            self._asked.clear()
+            self._spoken = methods_of_1.TABLE
+        kept = ("at", "acp_host", "python", "platform") if line.event == MetaEvent.START else ("of",)
+        details = {
+            name: value if name in kept or isinstance(value, int) else self._free(value, name, _DEEPEST)
+            for name, value in line.details.items()
+        }
+        if line.event == MetaEvent.STDERR or (line.event is not None and line.event not in tuple(MetaEvent)):
+            return evolve(line, note=masked(line.note or ""), details=details)
+        if line.event in (MetaEvent.CONNECTION, MetaEvent.END):
+            return evolve(line, note=masked(line.note or ""), details=details)
+        return evolve(line, details=details)
+
+    def _raw(self, raw: str) -> str:
+        if raw == "<EOF>":  # how other recorders write the end of a stream
+            return raw
+        try:
+            value = orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            return self._stand_ins.text(raw)
+        return orjson.dumps(self._free(value, "", _DEEPEST)).decode()
+
+    def _message(self, message: Any, direction: str) -> Any:
+        if not isinstance(message, dict):
+            return self._free(message, "", _DEEPEST)
+        shapes = self._shapes(message, direction)
+        made = {}
+        for name, value in message.items():
+            if name in shapes:
+                made[name] = self._value(value, shapes[name], name, _DEEPEST)
+            elif name == "id":
+                made[name] = self._stand_ins.id(value) if isinstance(value, str) else value
+            elif name in ("jsonrpc", "method") and isinstance(value, str) and _TOKEN.fullmatch(value):
+                made[name] = value
+            elif name == "error":
+                made[name] = self._error(value)
+            else:
+                made[self._name(name)] = self._free(value, name, _DEEPEST)
+        self._learn(message, direction)
+        return made
+
+    def _shapes(self, message: Mapping[str, Any], direction: str) -> dict[str, Shape]:
+        """Return the shapes of a message's parameters or result, as far as the schema has them."""
+        method, request_id = message.get("method"), message.get("id")
+        if isinstance(method, str):
+            to_agent = direction == RecordedDirection.OUT
+            known = self._spoken.agent_method(method) if to_agent else self._spoken.client_method(method)
+            if isinstance(request_id, str | int):
+                self._asked[direction, request_id] = known
+            return {} if known is None else {"params": shape_of(known.params_type)}
+        other = RecordedDirection.IN if direction == RecordedDirection.OUT else RecordedDirection.OUT
+        known = self._asked.pop((other, request_id), None) if isinstance(request_id, str | int) else None
+        return {} if known is None or known.result is None else {"result": shape_of(known.result_type)}
+
+    def _learn(self, message: Mapping[str, Any], direction: str) -> None:
+        """Learn from the handshake which version is spoken, and what hosts call themselves in marks of reminders."""
+        result, params = message.get("result"), message.get("params")
+        if isinstance(result, dict) and "protocolVersion" in result:
+            self._spoken = methods_of_2.TABLE if result["protocolVersion"] == 2 else methods_of_1.TABLE
+        info = params.get("clientInfo") if isinstance(params, dict) else None
+        if isinstance(info, dict) and not self._hide_programs:
+            for name in ("title", "name"):
+                if isinstance(info.get(name), str):
+                    self._stand_ins.keep_host(info[name])
+
+    def _error(self, error: Any) -> Any:
+        if not isinstance(error, dict):
+            return self._free(error, "error", _DEEPEST)
+        made = {}
+        for name, value in error.items():
+            is_kept = name == "code" or (name == "message" and isinstance(value, str) and value in _SAFE_ERRORS)
+            made[self._name(name)] = value if is_kept else self._free(value, name, _DEEPEST)
+        return made
+
+    # --- values -----------------------------------------------------------------------------------------------------
+
+    def _value(self, value: Any, shape: Shape, name: str, depth: int, owner: str = "") -> Any:
+        """Return a value of a shape; one that does not have its shape is free."""
+        if not depth:
+            return _TOO_DEEP
+        match shape:
+            case ModelShape(cls) if isinstance(value, dict):
+                return self._model(value, cls, depth)
+            case UnionShape(union) if isinstance(value, dict):
+                return self._union(value, union, name, depth)
+            case ArrayShape(item) if isinstance(value, list):
+                return [self._value(member, item, name, depth - 1, owner) for member in value]
+            case MapShape(item) if isinstance(value, dict):
+                return self._map(value, item, name, depth, owner)
+            case ChoiceShape(options):
+                fitting = next((option for option in options if _fits(value, option)), _FREE)
+                return self._value(value, fitting, name, depth, owner)
+            case StrShape(vocabulary=vocabulary) if isinstance(value, str):
+                if vocabulary is not None and _TOKEN.fullmatch(value):
+                    return value
+                return self._text(value, name, owner)
+            case IntShape() | FloatShape() | BoolShape() if not isinstance(value, str | dict | list):
+                return value
+        return self._free(value, name, depth)
+
+    def _map(self, value: dict[str, Any], item: Shape, name: str, depth: int, owner: str) -> dict[str, Any]:
+        if f"{owner}.{name}" in _MAPS_BY_NAME:  # a form's fields, and what was chosen
+            return {
+                self._stand_ins.id(key): self._value(member, item, "value", depth - 1) for key, member in value.items()
+            }
+        return {self._name(key): self._value(member, item, name, depth - 1) for key, member in value.items()}
+
+    def _model(self, value: dict[str, Any], cls: Any, depth: int) -> dict[str, Any]:
+        fields = {field.wire: field for field in fields_of(cls)}
+        made = {}
+        for name, member in value.items():
+            field = fields.get(name)
+            if field is None and name in _BESIDE_THE_SCHEMA:
+                made[name] = self._value(member, shape_of(_BESIDE_THE_SCHEMA[name]), name, depth - 1)
+            elif field is None:
+                made[self._name(name)] = self._free(member, name, depth - 1)
+            elif issubclass(cls, Implementation) and isinstance(member, str) and not self._hide_programs:
+                made[name] = member
+            else:
+                made[name] = self._value(member, field.shape, name, depth - 1, cls.__name__)
+        return made
+
+    def _union(self, value: dict[str, Any], union: Any, name: str, depth: int) -> dict[str, Any]:
+        if not isinstance(union, TaggedUnion):
+            found = next((cls for telling, cls in union.by_property.items() if telling in value), None)
+            made: dict[str, Any] = self._model(value, found, depth) if found else self._free(value, name, depth)
+            return made
+        tag = value.get(union.tag)
+        cls = union.variants.get(tag) if isinstance(tag, str) else union.default if tag is None else None
+        rest = {member: item for member, item in value.items() if member != union.tag}
+        made = self._free(rest, name, depth, extension=True) if cls is None else self._model(rest, cls, depth)
+        if union.tag not in value:
+            return made
+        kept = tag if isinstance(tag, str) and _TOKEN.fullmatch(tag) else self._free(tag, union.tag, depth)
+        return {union.tag: kept, **made}
+
+    def _text(self, text: str, name: str, owner: str) -> str:
+        """Return the stand-in for a text that the schema describes by its place alone."""
+        if text == HIDDEN:
+            return text
+        if name in _WORDS and _TOKEN.fullmatch(text):
+            return text
+        if name in _TIMES and _TIME.fullmatch(text):
+            return text
+        if name in ("data", "blob"):
+            return masked_base64(text)
+        if name == "pattern":  # a part of it may be no pattern
+            return ".*"
+        if name in _IDENTITIES and owner not in ("EnvVariable", "HttpHeader"):
+            is_shown = name == "name" and not _TOKEN.fullmatch(text)
+            return self._stand_ins.text(text) if is_shown else self._stand_ins.id(text)
+        return self._placed(text, name)
+
+    def _free(self, value: Any, name: str, depth: int, *, extension: bool = False) -> Any:
+        """Return a value that the schema does not describe."""
+        if not depth:
+            return _TOO_DEEP
+        if isinstance(value, dict):
+            made = {}
+            for key, member in value.items():
+                inside = (extension or key in _EXTENSIONS) and key not in _CONTENTS
+                made[self._name(key)] = self._free(member, key, depth - 1, extension=inside)
+            return made
+        if isinstance(value, list):
+            return [self._free(item, name, depth - 1, extension=extension) for item in value]
+        if isinstance(value, str):
+            if value == HIDDEN or _is_protocol_word(value):
+                return value
+            if extension and name in _EXTENSION_WORDS and _WORD.fullmatch(value):
+                return value
+            return self._placed(value, name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) > _LARGEST_NUMBER:
+            return type(value)(10 ** (len(str(abs(int(value)))) - 1)) * (1 if value > 0 else -1)
+        return value
+
+    def _placed(self, text: str, name: str) -> str:
+        """Return the stand-in for a text by the name of its place, and by what it looks like."""
+        if _ID_NAME.fullmatch(name) and name in _known_names():
+            return self._stand_ins.id(text)
+        known = self._stand_ins.known(text)
+        if known is not None:
+            return known
+        if name == "mimeType" and _MIME.fullmatch(text):
+            return text
+        if name in _URIS or re.match(r"[a-z]{2,20}://\S+\Z", text):
+            return self._stand_ins.uri(text)
+        if name in _PATHS or _LOCAL_PATH.fullmatch(text):
+            return self._stand_ins.path(text)
+        return self._stand_ins.text(text)
+
+    def _name(self, name: str) -> str:
+        return name if name in _known_names() else self._stand_ins.id(name)
+
+
+def _fits(value: Any, shape: Shape) -> bool:
+    match shape:
+        case ModelShape() | UnionShape() | MapShape():
+            return isinstance(value, dict)
+        case ArrayShape():
+            return isinstance(value, list)
+        case StrShape():
+            return isinstance(value, str)
+        case BoolShape():
+            return isinstance(value, bool)
+        case IntShape() | FloatShape():
+            return isinstance(value, int | float) and not isinstance(value, bool)
+    return True
+
+
+def _is_protocol_word(text: str) -> bool:
+    return text in _protocol_words()
+
+
+@functools.cache
+def _wire_modules() -> tuple[Any, ...]:
+    found = pkgutil.walk_packages(acp_host.wire.__path__, f"{acp_host.wire.__name__}.")
+    return tuple(importlib.import_module(module.name) for module in found)
+
+
+@functools.cache
+def _protocol_words() -> frozenset[str]:
+    """Return the words that the schema lists anywhere; where one stands alone, it says nothing."""
+    enums = {value for module in _wire_modules() for value in vars(module).values() if _is_enum(value)}
+    return frozenset(word.value for enum in enums for word in enum)
+
+
+@functools.cache
+def _known_names() -> frozenset[str]:
+    """Return the names of members that the schema and known extensions have, in either style."""
+    models = {value for module in _wire_modules() for value in vars(module).values() if _is_model(value)}
+    names = {name for model in models for field in fields_of(model) for name in (field.wire, field.name)}
+    kinds = {"jsonrpc", "method", "params", "result", "error", "sessionUpdate", "_meta"}
+    return frozenset(names) | kinds | EXTENSION_NAMES
+
+
+def _is_enum(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, StrEnum) and value is not StrEnum
+
+
+def _is_model(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Model) and not issubclass(value, Unknown)

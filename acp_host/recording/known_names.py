@@ -1,0 +1,55 @@
+"""Names of members that the schema does not have and that say nothing: those of reminders and of Harn.
+
+The schema's own names are read from the wire types. Any other name in a recording may be somebody's word.
+"""
+
+from __future__ import annotations
+
+__all__ = ["EXTENSION_NAMES"]
+
+_NAMES = """
+_type accumulated_tokens acp_host action active_controller_id actor agent agentEventNotification
+agent_idle_params agent_resume_params allowedTools allowed_side_effects allowed_tools approval approvalRequest
+approval_policy approval_request approvers_required archivedMessages arg_aliases arg_schema args_hash artifactId
+artifactVersion artifacts assumptions attach_params attach_result attached_at attempts attestation_result audit
+audit_meta authStatus author authority auto_approve auto_deny available awaiting_started_at backoff_ms
+bindingManifestHash blocked_on body budget_cap budget_remaining byteCount byteDelta bytesWritten call_type
+candidate_reply candidates capabilities_requested ceiling checkpoint child_run_id child_run_path classification
+client clientId client_id clients command_arg_index comments compactionPolicy confidence consent context
+controlId count created_at current_revision deadline deadline_checkback deadline_ms dedupeKey dedupe_key
+default_args default_shell_id delta deprecated detail dir dispatch document_id droppedCount droppedReminderIds
+durationMs duration_ms elapsedMs emit emit_order emits_artifacts emitted_at encoding engineStrategy
+errorCategory errorResponse error_category escapeTool estimatedTokensAfter estimatedTokensBefore event event_id
+events evidence_refs executionDurationMs execution_kind executor expiredAtTurn external_agent_capability
+failureCategory fallback feedbackKind field fields files_or_entities_touched finished_at firedAtTurn handoff
+handoffId hardLimitTokens harn harnPlan harnPlanDocument hits hostResult host_tools_list_result hunksCount
+idempotency idle_ms index inject injections inline_result instructionMode instructionSource interactive
+iteration iterationInfo jsonrpc judgeDurationMs keptCount keptTurnCount language lastIteration last_seen_at
+layers level lifecycle list_shells_result login login_args manifest mark markdown matched_rule maxIterations
+maxNudges metadata model models mutation mutationStatus mutation_scope newLimit newTipTurnId new_string nextStep
+ok oldLimit old_string open_questions operation operationIndex operations origin originatingAgentId owner
+parent_run_id parent_session_id parent_worker_id parsing path_params paths payload pendingCount pendingWrites
+permission_preview permission_request_params permission_request_result permission_routing persistenceError phase
+platform policy policyContext policyDecision policy_decision pre_dispatch_checkpoint prefixHash preimageSha256
+preserveOnCompact previous_controller_id principal program progress promoted promptCorrelation prompt_injection
+propagate provenance provider providerSafetyBlocked query quorum rawInputPartial raw_kind reason reasoning recap
+receiptId receipt_links reclaimedTokens redactedCount relative_paths remainingTools remind_params reminder
+reminderId reminder_emitted_update reminders removedTools removedTurnCount renderedRole replace replayed reply
+request request_id requestedSideEffectCeiling requestedSideEffectLevel requestedStrategy requested_at
+requested_capabilities require_approval resolution_receipts resolvedThresholdTokens response result_hash
+result_readers reviewable_handoff reviewers revision_id risk_labels role roleHint roleHints role_hint
+route_decision runId run_id run_path schema schemaVersion schema_version score script serverName sessionUpdate
+sessionUpdateNotification session_id shell shell_id shell_invocation_args shell_invocation_result shells
+side_effect side_effect_level sizeBytes skillName skill_match_params skill_match_result skills_fetch_result
+skills_list_result snapshotAssetId snapshotId snapshot_path snippetHash source sourceMeasurement source_persona
+spec stage started_at stderr stdout steps strategy subscriptionId supports_interactive supports_login surface
+suspension tags tailExcerpt takeover target target_persona_or_human task terminalClass thresholdSource
+timeout_ms tool toolCallReceipt toolName toolUseId tool_call_id tool_calls tool_kind tool_name tool_names tools
+total totalBytes trace_id ttlTurns ttl_turns turnInfo turn_index undo_metadata updated_at user_visible values
+varName verdict verification_commands visible_delta visible_text visible_text_update when_to_use workerId
+workerMode workerName workerTask worker_id worker_name worker_update_notification working_files workspace_path
+write_path_allowlist
+"""
+
+EXTENSION_NAMES = frozenset(_NAMES.split())
+"""Names of members in extensions of the protocol that this library reads."""
