@@ -9,24 +9,25 @@ What comes out is folded into the same structure, and comes out the same when it
 
 from __future__ import annotations
 
-import functools
-import importlib
-import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from enum import StrEnum
 from typing import Any
 
 import orjson
 from attrs import evolve
 
-import acp_host.wire
 from acp_host.recording.format import MetaEvent, RecordedDirection, RecordedLine
-from acp_host.recording.known_names import EXTENSION_NAMES
 from acp_host.recording.stand_ins import StandIns, masked, masked_base64
+from acp_host.recording.vocabulary import (
+    CONTENTS,
+    ERROR_WORDS,
+    EXTENSION_WORDS,
+    EXTENSIONS,
+    is_protocol_word,
+    known_names,
+)
 from acp_host.redaction import HIDDEN
 from acp_host.wire import methods as methods_of_1
-from acp_host.wire._model import Model, Unknown
 from acp_host.wire._shape import (
     AnyShape,
     ArrayShape,
@@ -60,10 +61,7 @@ _WORD = re.compile(r"[a-z][a-z0-9_-]{0,40}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?")
 _MIME = re.compile(r"[a-z]{1,20}/[\w.+-]{1,100}(?:;\s?charset=[\w-]{1,40})?", re.IGNORECASE)
 _LOCAL_PATH = re.compile(r"(?:/|~/|[A-Za-z]:[\\/])[^\n\r\t\"'`<>|*?]{1,1000}")
-_SAFE_ERRORS = frozenset(
-    ("Parse error", "Invalid request", "Method not found", "Invalid params", "Internal error", "Request cancelled",
-     "Authentication required", "Resource not found")
-)  # fmt: skip
+_ERROR_PART = re.compile(r"(?P<word>[A-Za-z']+(?![\w/-]|[.:]\w))|(?P<other>[\w:./'-]+)")
 
 _ID_NAME = re.compile(r"(?:.*[a-z])?(?:Ids?|_ids?)|ids?")
 _PATHS = frozenset(("path", "paths", "oldPath", "newPath", "cwd", "additionalDirectories"))
@@ -78,26 +76,6 @@ _MAPS_BY_NAME = frozenset(("ElicitationSchema.properties", "ElicitationAcceptAct
 
 _BESIDE_THE_SCHEMA = {"models": SessionModelState}
 """Members that agents of an older draft have."""
-
-_EXTENSIONS = frozenset(("harn", "harnPlan", "harnPlanDocument", "acp_host"))
-"""Members in which an extension speaks by rules of its own."""
-_EXTENSION_WORDS = frozenset(
-    (
-        "action", "authority", "call_type", "category", "classification", "direction", "event", "execution_kind",
-        "kind", "level", "lifecycle", "mode", "origin", "outcome", "phase", "policy_decision", "priority",
-        "propagate", "raw_kind", "renderedRole", "role", "roleHint", "severity", "side_effect", "stage", "state",
-        "status", "strategy", "terminalClass", "tool_kind", "type", "unit", "verdict", "workerMode",
-    )
-)  # fmt: skip
-"""What extensions call the members that hold words of theirs."""
-_CONTENTS = frozenset(
-    (
-        "args", "arguments", "body", "content", "data", "default_args", "input", "login_args", "markdown", "message",
-        "metadata", "prompt", "rawInput", "rawOutput", "raw_input", "result", "rows", "stderr", "stdout", "text",
-        "value", "values", "visible_text",
-    )
-)  # fmt: skip
-"""Members in which extensions, too, carry what others have said."""
 
 
 def anonymise(lines: Iterable[RecordedLine], *, hide_programs: bool = False) -> Iterator[RecordedLine]:
@@ -116,7 +94,7 @@ class Anonymiser:
 
     def __init__(self, *, hide_programs: bool = False) -> None:
         self._hide_programs = hide_programs
-        self._stand_ins = StandIns(_is_protocol_word)
+        self._stand_ins = StandIns(is_protocol_word)
         self._spoken = methods_of_1.TABLE
         self._asked: dict[tuple[str, Any], Any] = {}
 
@@ -205,9 +183,32 @@ class Anonymiser:
             return self._free(error, "error", _DEEPEST)
         made = {}
         for name, value in error.items():
-            is_kept = name == "code" or (name == "message" and isinstance(value, str) and value in _SAFE_ERRORS)
-            made[self._name(name)] = value if is_kept else self._free(value, name, _DEEPEST)
+            if name == "message" and isinstance(value, str):
+                made[name] = self._error_text(value)
+            else:
+                made[self._name(name)] = value if name == "code" else self._error_data(value, name)
         return made
+
+    def _error_data(self, data: Any, name: str) -> Any:
+        if isinstance(data, str) and name not in _URIS and self._stand_ins.known(data) is None:
+            return self._error_text(data)
+        if isinstance(data, dict):
+            return {self._name(key): self._error_data(value, key) for key, value in data.items()}
+        return self._free(data, name, _DEEPEST)
+
+    def _error_text(self, text: str) -> str:
+        def part(match: re.Match[str]) -> str:
+            word = match["word"]
+            if word is not None and word.lower() in ERROR_WORDS:
+                return word
+            known = self._stand_ins.known(match[0])
+            return masked(match[0]) if known is None else known
+
+        pieces, end = [], 0
+        for match in _ERROR_PART.finditer(text):
+            pieces += [masked(text[end : match.start()]), part(match)]
+            end = match.end()
+        return "".join([*pieces, masked(text[end:])])
 
     # --- values -----------------------------------------------------------------------------------------------------
 
@@ -295,15 +296,15 @@ class Anonymiser:
         if isinstance(value, dict):
             made = {}
             for key, member in value.items():
-                inside = (extension or key in _EXTENSIONS) and key not in _CONTENTS
+                inside = (extension or key in EXTENSIONS) and key not in CONTENTS
                 made[self._name(key)] = self._free(member, key, depth - 1, extension=inside)
             return made
         if isinstance(value, list):
             return [self._free(item, name, depth - 1, extension=extension) for item in value]
         if isinstance(value, str):
-            if value == HIDDEN or _is_protocol_word(value):
+            if value == HIDDEN or is_protocol_word(value):
                 return value
-            if extension and name in _EXTENSION_WORDS and _WORD.fullmatch(value):
+            if extension and name in EXTENSION_WORDS and _WORD.fullmatch(value):
                 return value
             return self._placed(value, name)
         if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) > _LARGEST_NUMBER:
@@ -312,7 +313,7 @@ class Anonymiser:
 
     def _placed(self, text: str, name: str) -> str:
         """Return the stand-in for a text by the name of its place, and by what it looks like."""
-        if _ID_NAME.fullmatch(name) and name in _known_names():
+        if _ID_NAME.fullmatch(name) and name in known_names():
             return self._stand_ins.id(text)
         known = self._stand_ins.known(text)
         if known is not None:
@@ -326,7 +327,7 @@ class Anonymiser:
         return self._stand_ins.text(text)
 
     def _name(self, name: str) -> str:
-        return name if name in _known_names() else self._stand_ins.id(name)
+        return name if name in known_names() else self._stand_ins.id(name)
 
 
 def _fits(value: Any, shape: Shape) -> bool:
@@ -342,37 +343,3 @@ def _fits(value: Any, shape: Shape) -> bool:
         case IntShape() | FloatShape():
             return isinstance(value, int | float) and not isinstance(value, bool)
     return True
-
-
-def _is_protocol_word(text: str) -> bool:
-    return text in _protocol_words()
-
-
-@functools.cache
-def _wire_modules() -> tuple[Any, ...]:
-    found = pkgutil.walk_packages(acp_host.wire.__path__, f"{acp_host.wire.__name__}.")
-    return tuple(importlib.import_module(module.name) for module in found)
-
-
-@functools.cache
-def _protocol_words() -> frozenset[str]:
-    """Return the words that the schema lists anywhere; where one stands alone, it says nothing."""
-    enums = {value for module in _wire_modules() for value in vars(module).values() if _is_enum(value)}
-    return frozenset(word.value for enum in enums for word in enum)
-
-
-@functools.cache
-def _known_names() -> frozenset[str]:
-    """Return the names of members that the schema and known extensions have, in either style."""
-    models = {value for module in _wire_modules() for value in vars(module).values() if _is_model(value)}
-    names = {name for model in models for field in fields_of(model) for name in (field.wire, field.name)}
-    kinds = {"jsonrpc", "method", "params", "result", "error", "sessionUpdate", "_meta"}
-    return frozenset(names) | kinds | EXTENSION_NAMES
-
-
-def _is_enum(value: Any) -> bool:
-    return isinstance(value, type) and issubclass(value, StrEnum) and value is not StrEnum
-
-
-def _is_model(value: Any) -> bool:
-    return isinstance(value, type) and issubclass(value, Model) and not issubclass(value, Unknown)
