@@ -1,4 +1,4 @@
-"""What real agents sent, folded. The recordings have no other people's words in them; see ``anonymise.py``."""
+"""What real agents sent, folded. The recordings have no other people's words in them; see ``acp-host record``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from acp_host.state.json_form import to_json
 from acp_host.state.session_state import SessionState
 from acp_host.state.snapshot import SessionSnapshot
 from tests.state import folded
-from tests.state.anonymise import KEPT, anonymise, anonymous, mask
 
 NAMES = [path.stem for path in folded.RECORDINGS]
 EVERY = pytest.mark.parametrize("name", NAMES)
@@ -76,7 +75,7 @@ def test_the_recordings_are_there_and_small():
     assert len(NAMES) >= 8
     kept = [path for folder in ("recordings", "folded") for path in (folded.FIXTURES / folder).iterdir()]
     size = sum(path.stat().st_size for path in kept)
-    assert size < 2_000_000
+    assert size < 2_500_000
 
 
 @EVERY
@@ -154,7 +153,8 @@ class TestWhatWasSeen:
 
     def test_ids_that_are_used_again_in_every_turn(self):
         live = calls(main_session("acpsdk-ts-example")[0])
-        assert {"call_1", "call_1#2", "call_1#17", "call_2#15"} <= live.keys()
+        first, second = list(live)[:2]
+        assert {f"{first}#2", f"{first}#17", f"{second}#15"} <= live.keys()
         assert len({call.tool_call_id for call in live.values()}) == 2
 
     @pytest.mark.parametrize("name", ["claude-agent-acp-new", "codex-acp"])
@@ -239,43 +239,7 @@ class TestWhatWasSeen:
             assert {option.pending for option in snapshots[-1].options.entries} <= {None}
 
     def test_hints_in_metadata_are_kept(self):
-        assert main_session("codex-acp")[0].info.meta == {"codex": {"threadStatus": {"type": mask("idle")}}}
-        assert main_session("pi3")[0].info.meta == {"piAcp": {"queueDepth": 0, "running": False}}
-
-
-class TestAnonymous:
-    @EVERY
-    def test_recordings_hold_no_words(self, name):
-        lines = path_of(name).read_text(encoding="utf-8").splitlines(keepends=True)
-        assert list(anonymise(lines)) == lines
-
-    @pytest.mark.parametrize(
-        ("text", "masked"),
-        [
-            ("Fix the Test, 42 times!\n", "Non nno Nonn, 00 nonon!\n"),
-            ("/home/user/a.py", "/nono/onon/o.nn"),
-            ("file:///home/x", "file:///nono/n"),
-            ("naïve 😀", "nonno 😀"),
-            ("", ""),
-        ],
-    )
-    def test_a_text_keeps_its_shape(self, text, masked):
-        assert mask(text) == mask(masked) == masked
-
-    def test_pieces_still_join(self):
-        assert mask("Hel") + mask("lo there") == mask("Hello there")
-
-    def test_ids_and_words_of_the_protocol_are_kept_but_not_in_what_is_free(self):
-        assert {"sessionId", "sessionUpdate", "toolCallId", "status"} < KEPT
-        value = {"status": "completed", "title": "Done", "_meta": {"status": "fine"}, "rawInput": {"id": "abc"}}
-        assert anonymous(value) == {
-            "status": "completed",
-            "title": "Nono",
-            "_meta": {"status": "nono"},
-            "rawInput": {"id": "onn"},
-        }
-
-    def test_the_agents_name_and_version_are_kept(self):
-        info = {"name": "qwen-code", "version": "1.2", "title": "Qwen"}
-        assert anonymous({"agentInfo": info})["agentInfo"] == {"name": "qwen-code", "version": "1.2", "title": "Nnon"}
-        assert anonymous({"other": {"name": "qwen"}}) == {"other": {"name": "nnon"}}
+        [codex] = main_session("codex-acp")[0].info.meta.values()
+        assert list(codex.values()) == [{"type": "idle"}]
+        [pi] = main_session("pi3")[0].info.meta.values()
+        assert list(pi.values()) == [0, False]  # requests that wait, and whether it runs
