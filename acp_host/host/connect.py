@@ -424,6 +424,8 @@ def _argv(target: Sequence[str] | str) -> list[str]:
         raise InvalidInput("connect(…) takes a command or a Transport; of an agent for tests, pass its transport()")
     if not isinstance(target, Sequence) or not target or not all(isinstance(part, str) for part in target):
         raise InvalidInput("the agent's command is a non-empty sequence of strings, or one string that is split")
+    if has_scheme(target[0]):
+        raise InvalidInput("the URL of an agent elsewhere is one string, and not an item of a command")
     return list(target)
 
 

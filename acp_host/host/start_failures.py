@@ -44,13 +44,23 @@ class StartFailures:
         cause = error.cause if isinstance(error, OutcomeUnknown) else error
         if isinstance(cause, PeerError):
             return cause
-        status = cause.exit_status if isinstance(cause, TransportError) else None
+        lost = cause if isinstance(cause, TransportError) else TransportError("")
+        status = lost.exit_status
         if status is not None:
             what = f"ended before it answered initialize (exit status {status})"
         else:
             what = f"was lost before it answered initialize: {str(cause).splitlines()[0]}"
         text = f"{self._transport.description} {what}{self._noise()}"
-        return self.complete(StartFailed(text, exit_status=status, stderr_tail=self._stderr()))
+        return self.complete(
+            StartFailed(
+                text,
+                exit_status=status,
+                stderr_tail=self._stderr(),
+                http_status=lost.http_status,
+                close_code=lost.close_code,
+                retryable=lost.retryable,
+            )
+        )
 
     def complete(self, error: _E) -> _E:
         """Return an error with the diagnostics on it, if it has a place for them."""
@@ -62,7 +72,8 @@ class StartFailures:
         return self._diagnostics.redactor.text(self._transport.stderr_tail()[-_ERROR_TAIL:])
 
     def _noise(self) -> str:
-        """Return what came from stdout and was no message: often a program's own word on why it does not start."""
+        """Return what came and was no message: often a program's own word, on stdout, on why it does not start."""
         lines = [str(note.data)[:200] for note in self._diagnostics if note.kind is DiagnosticKind.NOISE]
         said = [printable(line) for line in lines[-5:]]
-        return "\n".join(["", "--- from its stdout ---", *said]) if said else ""
+        source = "from it" if self._transport.remote else "from its stdout"
+        return "\n".join(["", f"--- {source} ---", *said]) if said else ""

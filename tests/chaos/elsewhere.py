@@ -70,6 +70,7 @@ async def elsewhere(
     refuses: Callable[[Request], tuple[int, Mapping[str, str], str] | None] = lambda _: None,
     headers: Mapping[str, str] | None = None,
     answers_initialize: bool = True,
+    greets: Callable[[Line], Awaitable[Any]] | None = None,
     **options: Any,
 ) -> AsyncIterator[Place]:
     """Serve an agent.
@@ -79,6 +80,7 @@ async def elsewhere(
         refuses: returns status, headers and body where it does not upgrade.
         headers: of its upgrades.
         answers_initialize: whether it shakes hands.
+        greets: what it does with a connection before it reads.
         options: for the library.
     """
     place = Place("")
@@ -87,6 +89,8 @@ async def elsewhere(
         line = Line(socket)
         place.lines.append(line)
         try:
+            if greets is not None:
+                await greets(line)
             async for frame in socket:
                 message = json.loads(frame)
                 match message.get("method"):

@@ -210,6 +210,17 @@ async def test_r211_servers_that_never_answer_the_handshake() -> None:
         assert place.lines[0].socket.close_code == 1000
 
 
+async def test_r211_servers_that_say_no_in_place_of_the_handshake() -> None:
+    async def handler(line: Line) -> None:
+        await line.socket.send("401: who are you?")
+        await line.socket.close(4401, "log in first")
+
+    async with asyncio.timeout(PATIENCE), elsewhere(greets=handler) as place:
+        with pytest.raises(StartFailed, match=r"log in first\n--- from it ---\n401: who are you\?") as raised:
+            await acp_host.connect(place.url)
+        assert (raised.value.close_code, raised.value.retryable) == (4401, False)
+
+
 async def test_r212_floods_of_small_frames_and_messages_in_fragments() -> None:
     async def turn(line: Line, prompt: dict[str, Any]) -> None:
         for number in range(2000):

@@ -37,6 +37,11 @@ def test_a_url_that_no_agent_can_have_is_refused_at_once(target: str, words: str
         acp_host.connect(target)
 
 
+def test_a_url_is_no_item_of_a_command() -> None:
+    with pytest.raises(InvalidInput, match="one string"):
+        acp_host.connect([URL])
+
+
 @pytest.mark.parametrize(
     "option",
     [

@@ -160,8 +160,9 @@ async def test_an_agent_that_fails_ends_its_connection_only(caplog: pytest.LogCa
         return await ReferenceAgent().serve(host)
 
     async with serve_websocket(agent) as served:
-        with pytest.raises(StartFailed, match=r"was lost before it answered.*failed inside"):
+        with pytest.raises(StartFailed, match=r"was lost before it answered.*failed inside") as raised:
             await acp_host.connect(served.url_with_token)
+        assert (raised.value.close_code, raised.value.retryable) == (1011, True)
         async with acp_host.connect(served.url_with_token) as host:
             assert not host.closed
     assert "an agent with a fault" in caplog.text
