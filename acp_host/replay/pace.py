@@ -1,4 +1,6 @@
-"""How fast a recording is played: :class:`Pace`, and the moments of its lines: :class:`LineTimes`."""
+"""When the lines of a recording happen, and how fast that is played: :class:`LineTimes`, :class:`RecordedClock`,
+:class:`Pace`.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from acp_host.recording.format import MetaEvent, RecordedLine
 
 __all__ = ["LineTimes", "Pace", "RecordedClock"]
 
-LONGEST_PAUSE = 600.0
-"""Seconds of a pause that are played; nothing in a host takes longer than this by itself."""
+LONGEST_PAUSE = 120.0
+"""Seconds of a pause that are played; nothing in a host waits longer than this by itself."""
 _A_MOMENT = 1e-6
 """Seconds that pass after each line; on a virtual loop, all that is ready runs within them."""
 _TURNS = 20
@@ -25,11 +27,13 @@ class LineTimes:
     A run of the host begins at 0 anew, a clock may have been set back, and a hostile file may say anything.
 
     Attributes:
-        end: when the last line happened, in seconds since the first one.
+        end: when the last line happens, in seconds since the first one.
+        left_out: seconds of longer pauses that are not played.
     """
 
     def __init__(self) -> None:
         self.end = 0.0
+        self.left_out = 0.0
         self._recorded = 0.0
 
     def of(self, line: RecordedLine) -> float:
@@ -37,7 +41,9 @@ class LineTimes:
         recorded = line.time if math.isfinite(line.time) else self._recorded
         if line.event == MetaEvent.START:
             self._recorded = recorded
-        self.end += min(max(0.0, recorded - self._recorded), LONGEST_PAUSE)
+        pause = max(0.0, recorded - self._recorded)
+        self.end += min(pause, LONGEST_PAUSE)
+        self.left_out += max(0.0, pause - LONGEST_PAUSE)
         self._recorded = recorded
         return self.end
 
@@ -47,24 +53,29 @@ class RecordedClock:
 
     Args:
         loop: says how much time has passed.
+        times: says what of it was not played.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, times: LineTimes) -> None:
         self._loop = loop
+        self._times = times
         self._begun = -loop.time()
 
     def now(self) -> float:
         """Return seconds since the epoch; since the first line, where the recording does not say when it was made."""
-        return self._begun + self._loop.time()
+        return self._begun + self._passed()
 
     def set_by(self, line: RecordedLine) -> None:
         """Take the time of day from a line, if it says one."""
         at = line.details.get("at")
         if line.event == MetaEvent.START and isinstance(at, str):
             try:
-                self._begun = datetime.fromisoformat(at).timestamp() - self._loop.time()
+                self._begun = datetime.fromisoformat(at).timestamp() - self._passed()
             except (ValueError, OverflowError, OSError):
                 return
+
+    def _passed(self) -> float:
+        return self._loop.time() + self._times.left_out
 
 
 class Pace:

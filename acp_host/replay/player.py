@@ -94,7 +94,7 @@ class RecordingPlayer:
         Raises:
             OSError: the file cannot be read on.
         """
-        self._clock = RecordedClock(asyncio.get_running_loop())
+        self._clock = RecordedClock(asyncio.get_running_loop(), self._times)
         try:
             for line, following in _with_next(self._lines):
                 self._next = following
