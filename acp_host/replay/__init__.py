@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from acp_host.replay.comparing import Difference, compare_states
 from acp_host.replay.folding import FoldedRecording, fold_recording
+from acp_host.replay.pace import Pace
 from acp_host.replay.player import RecordingPlayer
 
-__all__ = ["Difference", "FoldedRecording", "RecordingPlayer", "compare_states", "fold_recording"]
+__all__ = ["Difference", "FoldedRecording", "Pace", "RecordingPlayer", "compare_states", "fold_recording"]

@@ -153,9 +153,9 @@ class ReplayedHost(HostConnection):
         result = message.get("result")
         self._told_answer(method, params, result)
         entry = client_method(method, MethodKind.REQUEST)
-        if entry is not None and isinstance(result, Mapping):
+        if entry is not None:
             try:
-                check(result, entry.result_type, method)
+                check({} if result is None else result, entry.result_type, method)
             except InvalidInput as problem:
                 self.report(f"the recorded host answered {method} with what does not fit the schema: {problem}")
                 raise InternalError("the recorded answer does not fit the schema") from None

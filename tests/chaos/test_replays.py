@@ -114,9 +114,8 @@ def test_r287_a_year_of_pauses_takes_no_time() -> None:
 
 
 def test_r288_two_prompts_at_once() -> None:
-    recording = folded(
-        *OPENING, prompt(2, "one"), prompt(3, "two"), says("a"), answers(2, DONE), says("b"), answers(3, DONE)
-    )
+    both = [*OPENING, prompt(2, "one"), prompt(3, "two")]
+    recording = folded(*both, says("a"), answers(2, DONE), says("b"), answers(3, DONE))
 
     assert texts(recording) == ["one", "a", "two", "b"]
     crossed = folded(*both, answers(3, DONE), says("a"), answers(2, DONE))
