@@ -15,6 +15,8 @@ from tests.chaos.bad_agents import PATIENCE
 from tests.chaos.elsewhere import WORKSPACE, Line, elsewhere
 
 TOKEN = "a-token-that-nobody-may-see-1"
+OURS = ("acp_host", "connect to ws:", "close ws:")
+"""How the names of the tasks of a connection begin."""
 QUICK = RemoteOptions(keepalive=0.1, keepalive_timeout=0.1, close_timeout=0.2)
 
 
@@ -237,3 +239,36 @@ async def test_r212_floods_of_small_frames_and_messages_in_fragments() -> None:
         result = await (await host.new_session(WORKSPACE)).prompt("Hi")
         assert result.text == "".join(f"{number} " for number in range(2000)) + "ünd Schluß"
         assert list(host.diagnostics) == []
+
+
+async def test_r213_a_conversation_that_is_cancelled_after_any_number_of_steps() -> None:
+    async def turn(line: Line, prompt: dict[str, Any]) -> None:
+        await line.say("one")
+        await line.done(prompt)
+
+    async def hold(url: str) -> None:
+        async with acp_host.connect(url, remote=QUICK) as host:
+            assert (await (await host.new_session(WORKSPACE)).prompt("Hi")).text == "one"
+
+    async with elsewhere(turn, ping_interval=None) as place:
+        before = asyncio.all_tasks()
+        for steps in range(0, 1000, 3):
+            task = asyncio.create_task(hold(place.url))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            if task.done():
+                task.result()
+                break
+            task.cancel()
+            async with asyncio.timeout(PATIENCE):
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                # A close that its caller does not wait for goes on without it.
+                while left := {one for one in asyncio.all_tasks() - before if one.get_name().startswith(OURS)}:
+                    await asyncio.wait(left)
+        else:
+            pytest.fail("the conversation took more steps than were tried")
+        assert len(place.requests) > 3
+        assert len(place.initialized) < len(place.requests)
+        for line in place.lines:
+            await asyncio.wait_for(line.socket.wait_closed(), PATIENCE)
