@@ -6,7 +6,7 @@
 * :class:`AgentSide` is the base for an agent of your own.
 * :class:`ReplayTransport` plays the agent's part of a recording.
 * :func:`memory_pair` connects two ends inside one process.
-* :func:`serve_websocket` serves an agent over a network; :class:`Access` says to whom.
+* :func:`serve_websocket` and :func:`serve_http` serve an agent over a network; :class:`Access` says to whom.
 
 Names are loaded when they are first used.
 """
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from acp_host.testing.agent_side import AgentSide
     from acp_host.testing.agent_turn import AgentReminder, AgentTurn, CommandResult, ToolCallSkipped, TurnCancelled
     from acp_host.testing.harn import HarnAgent, HarnTurn
+    from acp_host.testing.http_serving import serve_http
     from acp_host.testing.reference import ReferenceAgent
     from acp_host.testing.script_language import builtin_script
     from acp_host.testing.scripted import ScriptedAgent
@@ -47,6 +48,7 @@ __all__ = [
     "TurnCancelled",
     "builtin_script",
     "memory_pair",
+    "serve_http",
     "serve_websocket",
 ]
 
@@ -68,6 +70,7 @@ _HOME_OF = {
     "TurnCancelled": "acp_host.testing.agent_turn",
     "builtin_script": "acp_host.testing.script_language",
     "memory_pair": "acp_host.transports",
+    "serve_http": "acp_host.testing.http_serving",
     "serve_websocket": "acp_host.testing.serving",
 }
 

@@ -15,7 +15,7 @@ from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from attrs import frozen
-from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.asyncio.server import ServerConnection, serve
 from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
@@ -56,6 +56,13 @@ class ServedAgent:
 
     def __repr__(self) -> str:
         return f"<ServedAgent at {self.url}>"
+
+    @staticmethod
+    def at(scheme: str, host: str, port: int, path: str, access: Access) -> ServedAgent:
+        """Return it for a server that listens at ``host``, which may stand for every address."""
+        place = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+        url = f"{scheme}://[{place}]:{port}{path}" if ":" in place else f"{scheme}://{place}:{port}{path}"
+        return ServedAgent(url, access.with_token(url), access.token, port)
 
 
 @asynccontextmanager
@@ -111,18 +118,11 @@ async def serve_websocket(
     except OSError as error:
         raise InvalidInput(f"nothing can listen at {host}, port {port}: {error.strerror or error}") from error
     try:
-        yield _served(server, host, path, access)
+        yield ServedAgent.at("ws", host, next(iter(server.sockets)).getsockname()[1], path, access)
     finally:
         server.close()
         await door.close()
         await server.wait_closed()
-
-
-def _served(server: Server, host: str, path: str, access: Access) -> ServedAgent:
-    port = next(iter(server.sockets)).getsockname()[1]
-    place = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    url = f"ws://[{place}]:{port}{path}" if ":" in place else f"ws://{place}:{port}{path}"
-    return ServedAgent(url, access.with_token(url), access.token, port)
 
 
 class _Door:

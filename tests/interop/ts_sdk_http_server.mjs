@@ -64,7 +64,15 @@ function createAgent() {
 }
 
 const acpServer = new AcpServer({ createAgent });
-const handler = createNodeHttpHandler(acpServer);
+const handleHttp1 = createNodeHttpHandler(acpServer);
+// The SDK takes requests as those of HTTP/1.1 are, so those of HTTP/2 are given their form.
+const handler = (request, response) => {
+  if (request.httpVersionMajor === 2) {
+    const headers = Object.entries(request.headers).filter(([name]) => !name.startsWith(":"));
+    Object.defineProperty(request, "headers", { value: { ...Object.fromEntries(headers), host: request.authority } });
+  }
+  handleHttp1(request, response);
+};
 const server =
   flag === "h2"
     ? createSecureServer({ key: readFileSync(`${certificate}/key.pem`), cert: readFileSync(`${certificate}/cert.pem`) }, handler)

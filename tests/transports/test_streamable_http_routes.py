@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_host.transports._envelopes import Envelope, read_envelope
 from acp_host.transports.streamable_http._events import EventBound
-from acp_host.transports.streamable_http.envelopes import Envelope, read_envelope
 from acp_host.transports.streamable_http.routes import Arrival, Duplicates, Post, Routes
 
 

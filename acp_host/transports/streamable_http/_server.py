@@ -1,19 +1,18 @@
 """The HTTP requests to one server: :class:`Server`. What they mean for a conversation is not decided here.
 
-Streams last, and each takes a place in a connection that multiplexes. Once all places are taken, a request that is sent
-on the same connection waits for ever; so they are counted, and who finds none goes by another connection. A server that
-does not say how many there are (Node.js does not) is taken at one, since the HTTP library does so, too.
+HTTP/2 is spoken where the server offers it, with one request at a time on a connection. In the HTTP library, the
+requests of a connection take turns at reading from it: an answer that has arrived may wait for as long as another
+stream is silent, and streams of events are silent for long. And where a server does not say how many requests it takes
+at a time (Node.js does not), the library sends the second when the first is over, which a stream never is.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 import socket
 import ssl
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
 
 import httpx2
 from attrs import frozen
@@ -27,10 +26,9 @@ ANSWER_TIMEOUT = 60.0
 """Seconds that a server may take to answer a request, or to take the next piece of one."""
 _SAID = 8 * 1024
 """Bytes that are read of a body that is no message."""
-_MAX_CONCURRENT_STREAMS = 3
-"""The setting of HTTP/2 (RFC 9113 §6.5.2)."""
 _IDLE = 2.0
 """Seconds that an idle connection is used again; servers close theirs after five, some in the middle of a request."""
+_MOST_FREE = 4
 _KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 """When a silent connection is probed, in seconds; a stream has no timeout, and its server may vanish without a word."""
 
@@ -50,25 +48,6 @@ class Reply:
     body: bytes
 
 
-class _Line:
-    """An HTTP client with one connection to the server, as soon as that turns out to multiplex."""
-
-    def __init__(self, client: httpx2.AsyncClient) -> None:
-        self.client = client
-        self.used = 0
-        self.places = 1.0
-
-    async def trace(self, name: str, info: Mapping[str, Any]) -> None:
-        if name == "http2.receive_remote_settings.complete":
-            changed = info["return_value"].changed_settings.get(_MAX_CONCURRENT_STREAMS)
-            if changed is not None:
-                self.places = max(changed.new_value, 1)
-
-    def learn(self, response: httpx2.Response) -> None:
-        if response.http_version != "HTTP/2":
-            self.places = math.inf  # each request has a connection to itself, and there may be any number of them
-
-
 class Server:
     """A server, and the ways there.
 
@@ -82,7 +61,8 @@ class Server:
         self._url = url
         self._options = options
         self._cookies = cookies
-        self._lines: list[_Line] = []
+        self._free: list[httpx2.AsyncClient] = []
+        self._busy: set[httpx2.AsyncClient] = set()
         self._tls: ssl.SSLContext | None = options.tls
         self._timeout = httpx2.Timeout(ANSWER_TIMEOUT, connect=options.open_timeout, pool=None)
 
@@ -141,47 +121,41 @@ class Server:
 
     async def close(self) -> None:
         """Close all connections."""
-        for line in self._lines:
-            await line.client.aclose()
+        for client in (*self._free, *self._busy):
+            await client.aclose()
 
     @contextlib.asynccontextmanager
     async def _exchange(
         self, verb: str, headers: Mapping[str, str], content: bytes | None, timeout: httpx2.Timeout
     ) -> AsyncIterator[httpx2.Response]:
-        line = self._free_line()
-        line.used += 1
-        extensions: dict[str, Any] = {"trace": line.trace}
-        if self._options.server_hostname is not None:
-            extensions["sni_hostname"] = self._options.server_hostname
+        client = self._free.pop() if self._free else self._client()
+        self._busy.add(client)
+        name = self._options.server_hostname
+        extensions = {} if name is None else {"sni_hostname": name}
         try:
-            async with line.client.stream(
+            async with client.stream(
                 verb, self._url, headers=headers, content=content, timeout=timeout, extensions=extensions
             ) as response:
-                line.learn(response)
                 yield response
         finally:
-            line.used -= 1
+            self._busy.discard(client)
+            if len(self._free) < _MOST_FREE:
+                self._free.append(client)
+            else:
+                await client.aclose()
 
-    def _free_line(self) -> _Line:
-        for line in self._lines:
-            if line.used < line.places:
-                return line
+    def _client(self) -> httpx2.AsyncClient:
         proxy = self._options.proxy
-        self._lines.append(
-            _Line(
-                httpx2.AsyncClient(
-                    http2=True,
-                    verify=self._tls or True,
-                    headers=self._options.request_headers(),
-                    cookies=self._cookies.jar,
-                    proxy=proxy if isinstance(proxy, str) else None,
-                    trust_env=proxy is True,
-                    limits=httpx2.Limits(keepalive_expiry=_IDLE),
-                    follow_redirects=False,  # what is sent holds credentials, and is for this server alone
-                )
-            )
+        return httpx2.AsyncClient(
+            http2=True,
+            verify=self._tls or True,
+            headers=self._options.request_headers(),
+            cookies=self._cookies.jar,
+            proxy=proxy if isinstance(proxy, str) else None,
+            trust_env=proxy is True,
+            limits=httpx2.Limits(keepalive_expiry=_IDLE),
+            follow_redirects=False,  # what is sent holds credentials, and is for this server alone
         )
-        return self._lines[-1]
 
 
 def _keep_alive(response: httpx2.Response) -> None:

@@ -11,7 +11,7 @@ from collections import OrderedDict
 
 from attrs import frozen
 
-from acp_host.transports.streamable_http.envelopes import Envelope, MessageId
+from acp_host.transports._envelopes import Envelope, MessageId
 
 __all__ = ["Arrival", "Duplicates", "Post", "Routes"]
 

@@ -24,6 +24,7 @@ from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, Inva
 from acp_host.redaction import Redactor
 from acp_host.transports._base import Receiver, Transport
 from acp_host.transports._cookies import CookieStore
+from acp_host.transports._envelopes import Envelope, read_envelope
 from acp_host.transports._frames import as_lines
 from acp_host.transports.remote_address import RemoteAddress
 from acp_host.transports.remote_options import RemoteOptions
@@ -37,7 +38,6 @@ from acp_host.transports.streamable_http._refusals import (
     why_unreachable,
 )
 from acp_host.transports.streamable_http._server import ANSWER_TIMEOUT, Reply, Server
-from acp_host.transports.streamable_http.envelopes import Envelope, read_envelope
 from acp_host.transports.streamable_http.routes import Duplicates, Post, Routes
 
 __all__ = ["HttpTransport"]

@@ -1,4 +1,4 @@
-"""What this transport reads of a message in order to route it: :class:`Envelope`."""
+"""What a transport reads of a message in order to route it: :class:`Envelope`."""
 
 from __future__ import annotations
 
