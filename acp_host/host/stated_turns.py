@@ -153,6 +153,7 @@ class StatedTurns(TurnQueue):
 
     def stop(self, cause: AcpError) -> None:
         super().stop(cause)
+        self._foreground = Foreground()  # what was told is of this connection
         turn = self.current
         if turn is not None and self._is_answered:
             self._finish(turn, OutcomeUnknown("session/prompt", cause) if turn.prompt.blocks else cause)

@@ -17,6 +17,7 @@ from acp_host.state.clock import ManualClock, ManualScheduler
 from acp_host.testing import ScriptedAgent
 from acp_host.wire.converters import structure
 from acp_host.wire.updates import SessionUpdate
+from acp_host.wire.v2 import updates as v2
 from tests.reminders.harness import RFC, Harness
 
 
@@ -153,6 +154,23 @@ def test_a_file_in_a_diff_is_the_agents(target):
     diff = {"type": "diff", "path": target.file("b.py"), "newText": "x"}
     target.update({"sessionUpdate": "tool_call_update", "toolCallId": "t", "content": [diff]})
     assert activity.touched("b.py")
+
+
+def test_a_file_that_an_agent_of_version_2_changes_is_the_agents(target):
+    activity = AgentActivity(target, now=target.clock.now)
+
+    def tell(update):
+        for observer in target.observers:
+            observer(structure(update, v2.SessionUpdate))
+
+    changes = [{"operation": "move", "oldPath": target.file("b.py"), "path": target.file("c.py")}]
+    diff = {"type": "diff", "changes": changes}
+    tell({"sessionUpdate": "tool_call_content_chunk", "toolCallId": "t", "content": diff})
+    assert activity.touched("b.py")
+    assert activity.touched("c.py")
+    tell({"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "cancelled"})
+    target.wait(6)
+    assert not activity.touched("c.py")
 
 
 @pytest.mark.parametrize("kind", ["read", "search"])

@@ -17,14 +17,16 @@ from attrs import define, field
 
 from acp_host.reminders.sources.target import ReminderTarget
 from acp_host.wire.tool_calls import Diff, ToolCall, ToolCallStatus, ToolCallUpdate, ToolKind
-from acp_host.wire.updates import SessionUpdate
+from acp_host.wire.v2 import tool_calls as v2
+from acp_host.wire.v2.diffs import Diff as PatchedFiles
 
 __all__ = ["AgentActivity"]
 
 _MOST = 1_000
 _LONGEST_CALL = 900.0
 """Seconds after which a call that was never ended does not count any more."""
-_ENDED = (ToolCallStatus.COMPLETED, ToolCallStatus.FAILED)
+_ENDED = (ToolCallStatus.COMPLETED, ToolCallStatus.FAILED, v2.ToolCallStatus.CANCELLED)
+_CALLS = (ToolCall, ToolCallUpdate, v2.ToolCallUpdate)
 _CHANGES_NOTHING = (ToolKind.READ, ToolKind.SEARCH)
 
 
@@ -71,14 +73,12 @@ class AgentActivity:
         """Whether the agent itself runs a command, or has just run it."""
         return self._recently(f"command:{command}") or any(command in call.commands for call in self._open_calls())
 
-    def _observe(self, update: SessionUpdate) -> None:
-        if not isinstance(update, ToolCall | ToolCallUpdate):
+    def _observe(self, update: Any) -> None:
+        if isinstance(update, v2.ToolCallContentChunk):
+            self._named_in(update.tool_call_id).paths.update(map(self._real, _paths_in([update.content])))
+        if not isinstance(update, _CALLS):
             return
-        call = self._calls.get(update.tool_call_id)
-        if call is None:
-            call = self._calls[update.tool_call_id] = _Call(self._now())
-            while len(self._calls) > _MOST:
-                self._calls.popitem(last=False)
+        call = self._named_in(update.tool_call_id)
         call.kind = update.kind or call.kind
         call.paths |= {self._real(path) for path in _paths(update)}
         call.commands |= set(_commands(update))
@@ -87,6 +87,15 @@ class AgentActivity:
             if call.kind not in _CHANGES_NOTHING:
                 self._note(f"file:{path}" for path in call.paths)
             self._note(f"command:{command}" for command in call.commands)
+
+    def _named_in(self, tool_call_id: str) -> _Call:
+        """Return what is known of a call, which may be a new one."""
+        call = self._calls.get(tool_call_id)
+        if call is None:
+            call = self._calls[tool_call_id] = _Call(self._now())
+            while len(self._calls) > _MOST:
+                self._calls.popitem(last=False)
+        return call
 
     def _written(self, path: str) -> None:
         self._note([f"file:{self._real(path)}"])
@@ -113,12 +122,22 @@ class AgentActivity:
         return os.path.normcase(os.path.realpath(os.path.join(self._cwd, path)))
 
 
-def _paths(update: ToolCall | ToolCallUpdate) -> Iterable[str]:
+def _paths(update: ToolCall | ToolCallUpdate | v2.ToolCallUpdate) -> Iterable[str]:
     yield from (location.path for location in update.locations or ())
-    yield from (content.path for content in update.content or () if isinstance(content, Diff))
+    yield from _paths_in(update.content or ())
 
 
-def _commands(update: ToolCall | ToolCallUpdate) -> Iterable[str]:
+def _paths_in(produced: Iterable[Any]) -> Iterable[str]:
+    """Yield the paths of the files that a tool call has changed, as it shows by what it has produced."""
+    for content in produced:
+        if isinstance(content, Diff):
+            yield content.path
+        elif isinstance(content, PatchedFiles):
+            for change in content.changes:
+                yield from (path for name in ("old_path", "path") if (path := getattr(change, name, None)))
+
+
+def _commands(update: ToolCall | ToolCallUpdate | v2.ToolCallUpdate) -> Iterable[str]:
     if update.title:
         yield update.title.strip("`")
     raw: Any = update.raw_input

@@ -12,6 +12,7 @@ from acp_host.reminders.sources.target import ReminderTarget, send
 from acp_host.wire.compaction import CompactionStatus, CompactionUpdate
 from acp_host.wire.updates import SessionUpdate
 from acp_host.wire.usage import UsageUpdate
+from acp_host.wire.v2 import compaction as v2
 
 __all__ = ["TokenPressure"]
 
@@ -60,7 +61,7 @@ class TokenPressure:
         self._end()
 
     def _observe(self, update: SessionUpdate) -> None:
-        if isinstance(update, CompactionUpdate):
+        if isinstance(update, CompactionUpdate | v2.CompactionUpdate):
             self._compacting = update.status == CompactionStatus.IN_PROGRESS
         elif isinstance(update, UsageUpdate) and update.size > 0:
             self._measure(update.used, update.size)
