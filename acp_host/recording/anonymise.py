@@ -27,6 +27,7 @@ from acp_host.recording.vocabulary import (
     known_names,
 )
 from acp_host.redaction import HIDDEN
+from acp_host.wire import initialize
 from acp_host.wire import methods as methods_of_1
 from acp_host.wire._shape import (
     AnyShape,
@@ -46,6 +47,7 @@ from acp_host.wire._shape import (
 from acp_host.wire._unions import TaggedUnion
 from acp_host.wire.initialize import Implementation
 from acp_host.wire.session_models import SessionModelState
+from acp_host.wire.v2 import initialize as initialize_of_2
 from acp_host.wire.v2 import methods as methods_of_2
 
 __all__ = ["Anonymiser", "anonymise"]
@@ -74,6 +76,12 @@ _IDENTITIES = frozenset(
 """Names of the schema's members, ids aside, whose texts are compared with others."""
 _MAPS_BY_NAME = frozenset(("ElicitationSchema.properties", "ElicitationAcceptAction.content"))
 
+_HANDSHAKES = (
+    initialize.InitializeRequest,
+    initialize.InitializeResponse,
+    initialize_of_2.InitializeRequest,
+    initialize_of_2.InitializeResponse,
+)
 _BESIDE_THE_SCHEMA = {"models": SessionModelState}
 """Members that agents of an older draft have."""
 
@@ -252,6 +260,8 @@ class Anonymiser:
                 made[name] = self._value(member, shape_of(_BESIDE_THE_SCHEMA[name]), name, depth - 1)
             elif field is None:
                 made[self._name(name)] = self._free(member, name, depth - 1)
+            elif issubclass(cls, _HANDSHAKES) and name.lower().endswith("capabilities"):
+                made[name] = _capability(member, depth - 1)
             elif issubclass(cls, Implementation) and isinstance(member, str) and not self._hide_programs:
                 made[name] = member
             else:
@@ -328,6 +338,20 @@ class Anonymiser:
 
     def _name(self, name: str) -> str:
         return name if name in known_names() else self._stand_ins.id(name)
+
+
+def _capability(value: Any, depth: int) -> Any:
+    """Return what a program says that it can do: names and words of programs, and no user's."""
+    if not depth:
+        return _TOO_DEEP
+    if isinstance(value, dict):
+        return {
+            name if _TOKEN.fullmatch(name) else masked(name): _capability(item, depth - 1)
+            for name, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_capability(item, depth - 1) for item in value]
+    return masked(value) if isinstance(value, str) and not _TOKEN.fullmatch(value) else value
 
 
 def _fits(value: Any, shape: Shape) -> bool:
