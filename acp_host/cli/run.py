@@ -15,6 +15,7 @@ from acp_host.cli.forms import TerminalForms
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.login import login_text
 from acp_host.cli.printer import Printer, make_console, plain
+from acp_host.cli.record import add_recording_options, redaction_of
 from acp_host.cli.render import TurnView
 from acp_host.cli.reports import reports_to
 from acp_host.cli.services import ShownFiles, ShownTerminals
@@ -24,6 +25,7 @@ from acp_host.host.connect import connect
 from acp_host.host.outcome import TurnResult
 from acp_host.host.session import Session
 from acp_host.host.turn import Turn
+from acp_host.recording import Recording
 from acp_host.services.audit import AuditRecord, AuditTrail, DecidedBy
 from acp_host.services.elicitation import ElicitationHandlers
 from acp_host.services.permissions import PermissionPolicy, Permissions
@@ -81,6 +83,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--write-files", action="store_true", help="let the agent write files below the directory")
     parser.add_argument("--terminals", action="store_true", help="run commands for the agent, with all your rights")
     parser.add_argument("-v", "--verbose", action="store_true", help="show also the agent's stderr and minor updates")
+    parser.add_argument("--record", metavar="FILE", help="record the conversation, without secrets, for a bug report")
+    add_recording_options(parser)
     add_remote_options(parser)
     parser.add_argument(
         "--allow-remote-services",
@@ -117,6 +121,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         terminals=terminals,
         permissions=_permissions(options.permissions, view, lines),
         elicitation=ElicitationHandlers(form=forms.form, url=forms.page) if options.forms else None,
+        record=None if options.record is None else Recording(options.record, redact=redaction_of(options)),
         on_stderr=(lambda line: printer.line("stderr", plain(line, "dim"))) if shows_stderr else None,
     )
     with reports_to(printer):

@@ -1,0 +1,151 @@
+"""Stands between a host and an agent on stdio: :func:`run_proxy`.
+
+Bytes pass as they come, in both directions and on stderr, and are recorded on the way. To the host the proxy is the
+agent: it ends when the agent has ended and all that it wrote is passed on, with the agent's own exit status, and
+signals reach the agent. To the agent it is the host: its stdin ends when the host's does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from acp_host.recording import MetaEvent, Recorder, Recording
+from acp_host.recording.recorder import RecordedConnection
+from acp_host.recording.redaction import command_without_secrets, secrets_of_command
+from acp_host.transports import Launch
+from acp_host.transports._ring import LineDecoder
+
+__all__ = ["end_like", "run_proxy"]
+
+_PIECE = 64 * 1024
+_PASSED_ON = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGBREAK") if hasattr(signal, name)
+)
+
+
+async def run_proxy(argv: Sequence[str], recording: Recording) -> int:
+    """Run an agent between this process's stdin, stdout and stderr, and return its exit status as a parent sees it.
+
+    Args:
+        argv: the agent's command, run directly and not by a shell.
+        recording: where the conversation is recorded.
+
+    Raises:
+        InvalidInput: the recording cannot be written; nothing was started.
+        StartFailed: the agent cannot be started.
+    """
+    launch = Launch.of(argv, None, None, inherit_env=True)
+    recorder = Recorder(recording, report=lambda each: print(f"acp-host: {each.message}", file=sys.stderr))
+    recorder.known.add(secrets_of_command(argv))
+    command = command_without_secrets(argv)
+    recorded = await asyncio.to_thread(recorder.connection, {"command": command}, f"connects to {' '.join(command)}")
+    status: int | None = None
+    try:
+        agent = _started(launch)
+        with _signals_to(agent):
+            status = await _passed(agent, recorded)
+    finally:
+        recorded.end("not started" if status is None else "ended", exit_status=status)
+        recorded.close()
+        await asyncio.to_thread(recorder.flush)
+    return status
+
+
+def end_like(status: int) -> int:
+    """End this process by the signal that ended the agent, if one did; else return the exit status to end with."""
+    if status < 0 and sys.platform != "win32":
+        signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    return status if status >= 0 else 128 - status
+
+
+def _started(launch: Launch) -> subprocess.Popen[bytes]:
+    env = launch.environment()
+    try:
+        return subprocess.Popen(
+            launch.command(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+        )
+    except (OSError, ValueError) as error:
+        raise launch.explain(error, env) from error
+
+
+async def _passed(agent: subprocess.Popen[bytes], recorded: RecordedConnection) -> int:
+    """Pass everything on until the agent has ended and has nothing more to say; return its exit status."""
+    stdin, stdout, errors = agent.stdin, agent.stdout, agent.stderr
+    assert stdin is not None
+    assert stdout is not None
+    assert errors is not None
+    lines = LineDecoder()
+
+    def note(data: bytes) -> None:
+        for line in lines.feed(data, final=not data):
+            if line:
+                recorded.note(line, MetaEvent.STDERR)
+
+    def no_more_to_agent() -> None:
+        stdin.close()
+        with open(os.devnull, "rb") as nothing:
+            os.dup2(nothing.fileno(), 0)  # what the host still writes is refused, as the agent would
+
+    _pump(0, stdin.fileno(), recorded.sent.put, no_more_to_agent)  # it may wait for the host for ever
+    to_host = [
+        _pump(stdout.fileno(), 1, recorded.received.put, stdout.close),
+        _pump(errors.fileno(), 2, note, errors.close),
+    ]
+    try:
+        status = await asyncio.to_thread(agent.wait)
+        for thread in to_host:
+            await asyncio.to_thread(thread.join)
+        note(b"")  # a last line may have no end
+        return status
+    except BaseException:
+        agent.kill()
+        raise
+
+
+def _pump(source: int, sink: int, record: Callable[[bytes], None], then: Callable[[], None]) -> threading.Thread:
+    """Start and return a thread that passes on what it reads until there is no more, or nobody who takes it."""
+
+    def run() -> None:
+        try:
+            while data := os.read(source, _PIECE):
+                record(data)
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(sink, view) :]
+        except OSError:
+            pass  # the other side is gone
+        finally:
+            then()
+
+    thread = threading.Thread(target=run, name=f"pass on {source}", daemon=True)
+    thread.start()
+    return thread
+
+
+@contextmanager
+def _signals_to(agent: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Let the agent decide what to do about the signals that this process gets."""
+
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        at_a_terminal = number == signal.SIGINT and os.isatty(0)  # then the agent got it by itself
+        if agent.poll() is None and not at_a_terminal:
+            agent.send_signal(number)
+
+    before: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {number: signal.signal(number, pass_on) for number in _PASSED_ON}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
