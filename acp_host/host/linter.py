@@ -27,6 +27,7 @@ from attrs import frozen
 from acp_host.errors import DecodeError
 from acp_host.translate.harn.kinds import KINDS
 from acp_host.translate.harn.notifications import NOTIFICATIONS
+from acp_host.translate.reminders import KINDS as REMINDER_KINDS
 from acp_host.wire import jsonrpc
 from acp_host.wire import methods as first_methods
 from acp_host.wire._model import UNSET
@@ -79,6 +80,8 @@ _HARN_METHODS = frozenset(
     }
 )
 """Methods of Harn that do not begin with ``_``."""
+_KNOWN_KINDS = KINDS | REMINDER_KINDS
+"""Kinds of update of extensions that this host reads."""
 _FORMER_METHODS = frozenset({"session/set_model"})
 """Methods of earlier drafts that agents still have."""
 _MAX_PENDING = 10_000
@@ -268,5 +271,10 @@ def _unlisted_variant(value: dict[str, Any], union: TaggedUnion, path: str, vers
     cls = union.default if union.tag not in value else union.variants.get(kind) if isinstance(kind, str) else None
     if cls is not None:
         yield from _unlisted_members(value, cls, path, version)
-    elif union.name in CLOSED[version] and isinstance(kind, str) and not kind.startswith("_") and kind not in KINDS:
+    elif (
+        union.name in CLOSED[version]
+        and isinstance(kind, str)
+        and not kind.startswith("_")
+        and kind not in _KNOWN_KINDS
+    ):
         yield f"{_short(kind)} is no {union.name} of the schema", child_path(path, union.tag)

@@ -63,7 +63,8 @@ class Doing:
         elif method in _CREATES:
             await self._host.create(method, given)
         elif method in _REOPENS:
-            await self._host.reopen(method, given)
+            # In version 2, a session is resumed with its history.
+            await self._host.reopen("session/load" if given.get("replayFrom") else method, given)
         elif method in _CLOSES:
             await self._close(method, given)
         else:

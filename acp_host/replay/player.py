@@ -134,14 +134,16 @@ class RecordingPlayer:
 
     async def _begin(self, params: Any) -> ReplayedHost:
         """Make the host, as the recorded one introduced itself."""
+        versions = _versions_asked(params)
         request = _introduction(params)
         offer = request.client_capabilities or ClientCapabilities()
         options = ConnectionOptions(
+            protocol_versions=versions,
             client_info=request.client_info or Implementation("recorded", "0"),
             start_timeout=_PATIENCE,
             directories=Directories(here=False),
             offer=offer,
-            notices=bool(offer.session and offer.session.notices),
+            notices=versions == (2,) or bool(offer.session and offer.session.notices),
             memory=self._memory,
             clock=self._clock,
             max_message_size=MAX_MESSAGE_SIZE,
@@ -290,7 +292,18 @@ class RecordingPlayer:
             self._problems.append(diagnostic)
 
 
+def _versions_asked(params: Any) -> tuple[int, ...]:
+    """Return the versions that a host speaks that introduces itself so, the preferred one first."""
+    if not isinstance(params, dict) or params.get("protocolVersion") != 2:
+        return (1,)
+    return (2, 1) if "clientCapabilities" in params else (2,)
+
+
 def _introduction(params: Any) -> InitializeRequest:
+    """Return what the recorded host said of itself; one of version 2 says it under other names."""
+    if isinstance(params, dict) and "clientCapabilities" not in params:
+        renamed = {"clientInfo": params.get("info"), "clientCapabilities": params.get("capabilities")}
+        params = {**{name: value for name, value in renamed.items() if value is not None}, **params}
     try:
         request: InitializeRequest = structure_tolerant(params, InitializeRequest)[0]
     except AcpError:

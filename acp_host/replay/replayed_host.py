@@ -15,6 +15,7 @@ from acp_host.errors import ConnectionLost, InternalError, InvalidInput, Request
 from acp_host.host.connection import HostConnection
 from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.diagnostic_log import DiagnosticLog
+from acp_host.host.handshake import agree
 from acp_host.host.services import ServiceSet
 from acp_host.host.session import Session
 from acp_host.recording.matching import request_key
@@ -72,7 +73,9 @@ class ReplayedHost(HostConnection):
         Raises:
             AcpError: the recorded agent refused, or its answer cannot be used.
         """
-        await self._driver.initialize()
+        refusal = await agree(self._driver)
+        if refusal is not None and not self._driver.protocol.settle():
+            raise refusal
         for session in self._sessions:
             session.connection_renewed()
 
@@ -167,10 +170,11 @@ class ReplayedHost(HostConnection):
 
 
 def _typed(method: str, params: Mapping[str, Any]) -> Any:
-    """Return the parameters of a request that opens a session; what it lacks is put in, since nobody reads it."""
+    """Return the parameters of a request that opens a session, as far as they matter: nobody reads the rest."""
     entry = agent_method(method, MethodKind.REQUEST)
     assert entry is not None
-    return structure_tolerant({"cwd": _ROOT, "mcpServers": [], **params}, entry.params_type)[0]
+    named = {"sessionId": params["sessionId"]} if "sessionId" in params else {}
+    return structure_tolerant({**named, "cwd": _ROOT, "mcpServers": []}, entry.params_type)[0]
 
 
 def _roots(params: Mapping[str, Any]) -> list[str]:

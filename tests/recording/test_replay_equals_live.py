@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from acp_host import HostConnection, PermissionPolicy, RequestFailed, Session
+from acp_host.host.linter import Linter
+from acp_host.recording.format import read_recording
 from acp_host.replay import fold_recording
 from acp_host.replay.comparing import comparable
 from acp_host.testing import HarnAgent, ReferenceAgent
@@ -124,6 +126,38 @@ class TestReferenceAgent:
         path = tmp_path / "talk.jsonl"
         live = await held(talk, ReferenceAgent().transport(), path)
         same(live, path)
+
+
+class TestVersionTwo:
+    @pytest.mark.parametrize(("asked", "spoken"), [((2, 1), (1, 2)), ((2, 1), (1,)), ((2,), (2,))])
+    async def test_a_whole_conversation(self, asked: Any, spoken: Any, tmp_path: Path) -> None:
+        async def talk(host: HostConnection) -> list[Session]:
+            session = await host.new_session(tmp_path)
+            await session.prompt("Do what you do")
+            await session.prompt("/plans\n/notices\n/tool\n/compact\n/title X\n/run ls")
+            await session.remind("2 tests failed", dedupe_key="tests")
+            turn = session.prompt("/wait")
+            await until(lambda: session.current_turn is turn)
+            await asyncio.sleep(0.05)
+            turn.cancel()
+            await turn
+            for option in session.options.snapshot().entries:
+                choices = [choice.value for choice in option.choices] or [True]
+                await session.set_option(option.id, choices[-1])
+            again = await host.load_session(session.id, tmp_path)
+            await asyncio.sleep(0.4)
+            await again.prompt("/say three")
+            return [again]
+
+        path = tmp_path / "talk.jsonl"
+        agent = ReferenceAgent(protocol_versions=spoken)
+        policy = PermissionPolicy.allow_once()
+        live = await held(talk, agent.transport(), path, permissions=policy, protocol_versions=asked)
+        same(live, path)
+        linter = Linter()
+        lines = [line for line in read_recording(path) if line.message is not None]
+        assert [finding for line in lines for finding in linter.check(line.direction, line.message)] == []
+        assert linter.version == max(set(asked) & set(spoken))
 
 
 class TestHarnAgent:
