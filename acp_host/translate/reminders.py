@@ -27,7 +27,6 @@ from acp_host.wire.harn.members import harn_meta
 from acp_host.wire.updates import SessionUpdate, UnknownSessionUpdate
 
 __all__ = [
-    "KINDS",
     "REMINDER_UPDATES",
     "ListedMessage",
     "PendingInjections",
@@ -37,8 +36,6 @@ __all__ = [
 ]
 
 _EMITTED, _DEDUPED, _EXPIRED = "reminder_emitted", "reminder_deduped", "reminder_expired"
-KINDS = frozenset((_EMITTED, _DEDUPED, _EXPIRED))
-"""The kinds of update that tell of reminders and of nothing else."""
 REMINDER_UPDATES = frozenset({_EMITTED, _DEDUPED, _EXPIRED})
 """The kinds of update that are about reminders and nothing else."""
 _MODES = {"finish_step": "steer", "audit_only": "queue"}
