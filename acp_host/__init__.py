@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from acp_host._version import __version__
 
 if TYPE_CHECKING:
-    from acp_host import redaction, sandbox
+    from acp_host import blocking, redaction, sandbox
     from acp_host.diagnostics import Diagnostic, DiagnosticKind
     from acp_host.errors import (
         AcpError,
@@ -272,6 +272,7 @@ __all__ = [
     "UpdatesSkipped",
     "WriteConflict",
     "__version__",
+    "blocking",
     "connect",
     "join_text",
     "memory_pair",
@@ -366,7 +367,7 @@ _HOMES = {
     "acp_host.wire._model": ("UNSET",),
     "acp_host.wire.text": ("join_text", "printable"),
 }
-_MODULES = ("redaction", "sandbox")
+_MODULES = ("blocking", "redaction", "sandbox")
 """Modules that are reached as ``acp_host.sandbox`` without an import of their own."""
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -139,6 +139,22 @@ class Turn:
         await self._own()
         raise StopAsyncIteration
 
+    async def next_updates(self) -> list[SessionUpdate | UpdatesSkipped] | None:
+        """Return all updates that are there, after waiting for one; ``None`` at the end of the turn.
+
+        As iterating does it, for readers to whom each step costs something.
+
+        Raises:
+            AcpError: after the last update, if the turn failed; the same error as awaiting it.
+        """
+        try:
+            updates = [await anext(self)]
+        except StopAsyncIteration:
+            return None
+        if self._updates is not None:
+            updates += iter(self._updates.take, None)
+        return updates
+
     def __await__(self) -> Generator[Any, None, TurnResult]:
         return self._own().__await__()
 

@@ -1,0 +1,87 @@
+"""The blocking objects have the names of the asynchronous ones."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import acp_host
+from acp_host import blocking
+from acp_host.host.authentication import Authentication
+from acp_host.host.injections import SessionInjections
+from acp_host.state.options import OptionsView
+from acp_host.state.session_state import SessionState
+
+FOR_THE_CONNECTION = {
+    "HostConnection": {"open"},
+    "Session": {
+        "connection_ended",
+        "connection_renewed",
+        "continue_from",
+        "file_written",
+        "has_sent",
+        "is_cancelling",
+        "is_lost",
+        "is_over",
+        "lacks",
+        "let_go",
+        "once",
+        "opened",
+        "permitted",
+        "queue_prompt",
+        "question_begins",
+        "question_ends",
+        "question_shown",
+        "receive_from_subagent",
+        "refused",
+        "replay_begins",
+        "replay_ends",
+        "report_malformed",
+        "request_begins",
+        "request_ends",
+        "subagent_state",
+        "terminal_changed",
+    },
+    "Turn": {"fail", "finish", "finish_cancelled", "finish_without_reason", "judged", "next_updates", "note_choice"}
+    | {"receive", "receive_run"},
+    "SessionState": {"apply", "attach", "entries_so_far", "harn"},
+    "RemindersPanel": {"apply", "next_id", "status_of"},
+    "NoticeCenter": {"apply", "settle"},
+    "OptionsView": {"kept", "reducers", "restore"},
+    "Authentication": {"connection_ended", "logged_in", "log_in_for", "told", "told_its_own_way"},
+    "SessionInjections": {"asked", "continue_from", "ended", "inject"},
+    "Observable": {"is_observed", "join", "note", "note_all"},
+}
+"""What is there for other parts of the library, and not for applications."""
+
+PAIRS = [
+    (acp_host.HostConnection, blocking.HostConnection),
+    (acp_host.Session, blocking.Session),
+    (acp_host.Turn, blocking.Turn),
+    (SessionState, blocking.SessionState),
+    (acp_host.RemindersPanel, blocking.RemindersPanel),
+    (acp_host.NoticeCenter, blocking.NoticeCenter),
+    (OptionsView, blocking.OptionsView),
+    (Authentication, blocking.Authentication),
+    (SessionInjections, blocking.session.Injections),
+]
+
+
+@pytest.mark.parametrize("asynchronous, facade", PAIRS, ids=lambda cls: cls.__name__)
+def test_no_name_is_missing(asynchronous: type, facade: type) -> None:
+    internal = FOR_THE_CONNECTION["Observable"] | FOR_THE_CONNECTION[asynchronous.__name__]
+    names = {name for name in dir(asynchronous) if not name.startswith("_")} - internal
+    assert names - set(dir(facade)) - {"changed"} == set()
+
+
+@pytest.mark.parametrize("asynchronous, facade", PAIRS, ids=lambda cls: cls.__name__)
+def test_methods_take_the_same_arguments_and_say_what_they_do(asynchronous: type, facade: type) -> None:
+    for name in dir(facade):
+        method = getattr(facade, name)
+        if name.startswith("_") or not inspect.isfunction(method):
+            continue
+        assert method.__doc__, f"{facade.__name__}.{name} has no docstring"
+        original = getattr(asynchronous, name, None)
+        if inspect.isfunction(original) and name not in {"connect", "select"}:
+            assert list(inspect.signature(method).parameters) == list(inspect.signature(original).parameters), name
