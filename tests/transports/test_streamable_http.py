@@ -150,6 +150,34 @@ async def test_a_session_that_is_closed_has_no_stream_any_more(server: HttpServe
         assert sum(exchange.session_id == "s" and exchange.verb == "GET" for exchange in server.exchanges) == 1
 
 
+async def test_a_session_that_is_opened_again_at_once(server: HttpServer) -> None:
+    """The server may learn of the end of the first stream later than of the second."""
+    refused: list[Exchange] = []
+
+    async def refuse(exchange: Exchange) -> bool:
+        if exchange.verb == "GET" and exchange.session_id == "s" and server.messages("session/close") and not refused:
+            refused.append(exchange)
+            await exchange.answer(409, "somebody listens already")
+            return True
+        return False
+
+    server.on = refuse
+    async with connected(server) as client:
+        client.write("session/close", id=1, params={"sessionId": "s"})
+        first = await server.stream("s")
+        await server.until(lambda: server.messages("session/close"))
+        await first.event(result(1))
+        await client.answer(1)
+        client.write("session/load", id=2, params={"sessionId": "s"})
+        again = await server.stream("s", after=first)
+        await again.event(update("told again"))
+        await again.event(result(2))
+        await client.answer(2)
+        assert texts(client) == [1, "told again", 2]
+        assert client.notes == []
+    assert len(refused) == 1
+
+
 async def test_initialize_once_more_is_another_connection(server: HttpServer) -> None:
     """As a host does that has been told to speak the other version."""
     async with connected(server) as client:

@@ -65,6 +65,7 @@ class Listener:
         settled: set once it is known whether there is such a stream.
         is_open: it has been opened, and has not ended for good.
         on_open: called once, before the first event.
+        follows: there was such a stream before, whose end the server may not have noticed yet.
     """
 
     server: Server
@@ -76,6 +77,7 @@ class Listener:
     note: Callable[[str], None]
     awaits: Callable[[], bool]
     on_open: Callable[[], None] = lambda: None
+    follows: bool = False
     settled: asyncio.Event = field(init=False, factory=asyncio.Event)
     is_open: bool = field(init=False, default=False)
     _last_id: str = field(init=False, default="")
@@ -155,7 +157,7 @@ class Listener:
             return text
         if self.session_id is None or ends_connection(status):
             raise ConnectionLost(text, http_status=status, retryable=is_retryable(status))
-        if status == httpx2.codes.CONFLICT and self.is_open:
+        if status == httpx2.codes.CONFLICT and (self.is_open or self.follows):
             return text  # the stream that has just ended is not given up yet at the other end
         raise StreamRefused(reply)
 

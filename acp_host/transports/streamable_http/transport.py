@@ -101,6 +101,7 @@ class HttpTransport(Transport):
         self._listeners: dict[str | None, Listener] = {}
         self._listening: dict[str | None, asyncio.Task[None]] = {}
         self._without_stream: set[str] = set()
+        self._closed: set[str | None] = set()
         self._has_one_stream = False
         self._rest = b""
         self._receiver: Receiver | None = None
@@ -321,6 +322,7 @@ class HttpTransport(Transport):
         self._listening.clear()
         self._listeners.clear()
         self._without_stream.clear()
+        self._closed.clear()
         self._has_one_stream = False
         await self._end_connection(connection_id)
 
@@ -377,6 +379,7 @@ class HttpTransport(Transport):
             lambda text: self._note(text, session_id=session_id),
             lambda: self._routes.awaits(session_id),
             on_open,
+            follows=session_id in self._closed,
         )
         self._listeners[session_id] = listener
         self._listening[session_id] = self._start(self._run(listener), what)
@@ -431,7 +434,9 @@ class HttpTransport(Transport):
         else:
             self._deliver(lines)
         if arrival.closes in self._listening and arrival.closes is not None:
-            self._listening[arrival.closes].cancel()
+            self._closed.add(arrival.closes)
+            del self._listeners[arrival.closes]
+            self._listening.pop(arrival.closes).cancel()
 
     def _deliver(self, lines: bytes) -> None:
         if lines and self._lost is None and self._receiver is not None:
