@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -28,20 +29,40 @@ from acp_host.wire.elicitation import ElicitationAcceptAction
 from tests.interop.users import Asked
 
 AGENT = Path(__file__).with_name("ts_sdk_v2_agent.mjs")
-BOTH = (2, 1)
 
 
 @asynccontextmanager
 async def connected(kind: str, node_modules: Path, **options: Any) -> AsyncIterator[HostConnection]:
+    """Connect to an agent that is a program."""
     assert node_modules
-    async with acp_host.connect(["node", str(AGENT), kind], **{"protocol_versions": BOTH} | options) as host:
+    async with acp_host.connect(["node", str(AGENT), kind], protocol_versions=(2, 1), **options) as host:
         yield host
 
 
-@pytest.fixture(params=["v2", "router"])
+@asynccontextmanager
+async def served(kind: str, scheme: str, node_modules: Path) -> AsyncIterator[HostConnection]:
+    """Connect to an agent that is served by the SDK."""
+    assert node_modules
+    process = await asyncio.create_subprocess_exec(
+        *("node", str(AGENT), kind, "served"), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdin
+    assert process.stdout
+    try:
+        url = f"{scheme}://127.0.0.1:{int(await process.stdout.readline())}/acp"
+        async with acp_host.connect(url, protocol_versions=(2, 1), unstable=True) as host:
+            yield host
+    finally:
+        process.stdin.close()
+        await process.wait()
+
+
+@pytest.fixture(params=["v2", "router", "router over ws", "v2 over http", "router over http"])
 async def host(request: pytest.FixtureRequest, node_modules: Path) -> AsyncIterator[HostConnection]:
-    """A connection to an agent of v2, alone or behind the router."""
-    async with connected(request.param, node_modules, unstable=True) as host:
+    """A connection to an agent of v2, alone or behind the router, over each transport."""
+    kind, _, scheme = request.param.partition(" over ")
+    connection = served(kind, scheme, node_modules) if scheme else connected(kind, node_modules, unstable=True)
+    async with connection as host:
         assert host.agreement.protocol_version == 2
         yield host
         assert list(host.diagnostics) == []
@@ -226,29 +247,3 @@ async def test_mcp_servers_of_the_host(node_modules: Path, folder: Path) -> None
         session = await host.new_session(folder, mcp_servers=[HostMcpServer(server)])
         said = json.loads((await session.prompt("mcp")).text)
     assert [tool["name"] for tool in said["result"]["tools"]] == ["add"]
-
-
-# --- agents of v1 -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("kind", "versions"), [("v1", BOTH), ("v1", (1,)), ("router", (1,))])
-async def test_an_agent_of_v1_is_offered_all_that_it_ever_was(
-    node_modules: Path, folder: Path, kind: str, versions: tuple[int, ...]
-) -> None:
-    (folder / "notes.txt").write_text("buy milk\n")
-    options = {"protocol_versions": versions, "files": True, "terminals": True}
-    async with connected(kind, node_modules, **options) as host:
-        assert host.agreement.protocol_version == 1
-        session = await host.new_session(folder)
-        said = json.loads((await session.prompt("What was I offered?")).text)
-        assert [notice.title for notice in session.notices.snapshot().history] == ["Here"]
-        assert list(host.diagnostics) == []
-    assert said["content"] == "buy milk\n"
-    assert said["offered"]["fs"] == {"readTextFile": True, "writeTextFile": True}
-    assert said["offered"]["terminal"] is True
-
-
-async def test_no_version_in_common(node_modules: Path) -> None:
-    with pytest.raises(acp_host.AcpError, match="the agent speaks ACP versions 2, this host 1"):
-        async with connected("v2", node_modules, protocol_versions=(1,)):
-            pass

@@ -2,11 +2,19 @@
 //
 // The first word of a prompt says what it does; any other prompt is repeated. With the argument `router` it is behind
 // the SDK's router, beside an agent of v1 that repeats what the host offered at `initialize`, reads `notes.txt` by the
-// host and puts a notice before the user; with `v1` that one is alone behind the router.
+// host and puts a notice before the user; with `v1` that one is alone behind the router. With a second argument,
+// `served`, it is there for Streamable HTTP and WebSocket, at the port that it prints.
 
+import { createServer } from "node:http";
 import { Readable, Writable } from "node:stream";
 import * as acp from "../npm/node_modules/@agentclientprotocol/sdk/dist/v2/unstable/acp.js";
 import * as v1 from "../npm/node_modules/@agentclientprotocol/sdk/dist/v1/unstable/acp.js";
+import { AcpServer } from "../npm/node_modules/@agentclientprotocol/sdk/dist/transports/server.js";
+import {
+  createNodeHttpHandler,
+  createNodeWebSocketUpgradeHandler,
+} from "../npm/node_modules/@agentclientprotocol/sdk/dist/transports/node-adapter.js";
+import { WebSocketServer } from "../npm/node_modules/ws/wrapper.mjs";
 import { McpOverAcpCaller } from "../npm/node_modules/@agentclientprotocol/sdk/dist/v2/unstable/mcp.js";
 
 const info = { name: "typescript-sdk-v2-agent", version: "1" };
@@ -282,4 +290,13 @@ const agents = {
   v2: () => v2Agent,
   router: () => acp.agentProtocolRouter().withV1(v1Agent).withV2(v2Agent),
 };
-agents[process.argv[2] ?? "v2"]().connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+const [, , kind, place] = process.argv;
+if (place === "served") {
+  const acpServer = new AcpServer({ createAgent: agents[kind] });
+  const server = createServer(createNodeHttpHandler(acpServer));
+  server.on("upgrade", createNodeWebSocketUpgradeHandler(acpServer, new WebSocketServer({ noServer: true })));
+  server.listen(0, "127.0.0.1", () => console.log(server.address().port));
+  process.stdin.resume().on("end", () => process.exit(0));
+} else {
+  agents[kind]().connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+}
