@@ -27,7 +27,7 @@ from attrs import frozen
 from acp_host.errors import DecodeError
 from acp_host.translate.harn.kinds import KINDS
 from acp_host.translate.harn.notifications import NOTIFICATIONS
-from acp_host.translate.reminders import KINDS as REMINDER_KINDS
+from acp_host.translate.reminders import REMINDER_UPDATES
 from acp_host.wire import jsonrpc
 from acp_host.wire import methods as first_methods
 from acp_host.wire._model import UNSET
@@ -80,7 +80,7 @@ _HARN_METHODS = frozenset(
     }
 )
 """Methods of Harn that do not begin with ``_``."""
-_KNOWN_KINDS = KINDS | REMINDER_KINDS
+_KNOWN_KINDS = KINDS | REMINDER_UPDATES
 """Kinds of update of extensions that this host reads."""
 _FORMER_METHODS = frozenset({"session/set_model"})
 """Methods of earlier drafts that agents still have."""
