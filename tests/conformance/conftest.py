@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -34,9 +33,3 @@ def schemas(version: Version) -> dict[str, dict[str, Any]]:
 def strategies() -> Strategies:
     """Return what makes valid values for the definitions of version 1's unstable schema."""
     return V1.strategies
-
-
-@pytest.fixture(scope="session")
-def validator() -> Callable[[str], Any]:
-    """Return the jsonschema validator of a definition of version 1's unstable schema, by name."""
-    return V1.validator

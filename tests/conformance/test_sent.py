@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from acp_host.wire.methods import METHODS, Direction, Method, MethodKind
 from acp_host.wire.proxy import InitializeProxyRequest, ProxySuccessorNotification, ProxySuccessorRequest
 from acp_host.wire.session import SystemPrompt, SystemPromptMode
 from acp_host.wire.terminals import EnvVariable
-from tests.conformance.schema_strategies import Strategies
+from tests.conformance.versions import V1, VERSIONS, Version
 
 SESSION = "session-1"
 OFFERED = {
@@ -159,7 +158,7 @@ def offered_form(_: Any) -> ElicitationAcceptAction:
     return ElicitationAcceptAction({"a": "b", "c": 1, "d": 0.5, "e": False, "f": ("g", "h")})
 
 
-async def test_all_that_the_host_sends_is_valid(tmp_path: Path, validator: Callable[[str], Any]) -> None:
+async def test_all_that_the_host_sends_is_valid(tmp_path: Path) -> None:
     (tmp_path / "file.md").write_text("# Title\n")
     agent = Agent()
     async with acp_host.connect(
@@ -178,9 +177,9 @@ async def test_all_that_the_host_sends_is_valid(tmp_path: Path, validator: Calla
 
     requests = [message for message in agent.received if "method" in message]
     for message in requests:
-        check_call(message, validator)
+        check_call(message, V1)
     for method, answer in agent.answers:
-        check_answer(method, answer, validator)
+        check_answer(method, answer, V1)
     sent = {
         (message["method"], MethodKind.REQUEST if "id" in message else MethodKind.NOTIFICATION) for message in requests
     }
@@ -190,76 +189,87 @@ async def test_all_that_the_host_sends_is_valid(tmp_path: Path, validator: Calla
     }
 
 
-@pytest.mark.parametrize(
-    "method",
-    [m for m in METHODS if m.direction is not Direction.AGENT_TO_HOST],
-    ids=lambda m: f"{m.name} {m.kind.value}",
-)
-def test_valid_parameters_are_sent_as_they_are(
-    method: Method, strategies: Strategies, validator: Callable[[str], Any]
-) -> None:
-    protocol = HostProtocol()
+SENT = [(v, m) for v in VERSIONS for m in v.table.methods if m.direction is not Direction.AGENT_TO_HOST]
+ANSWERED = [
+    (v, m) for v in VERSIONS for m in v.table.methods if m.direction is not Direction.HOST_TO_AGENT and m.result
+]
+
+
+def case_id(part: Any) -> str:
+    return f"{part.name} {part.kind.value}" if isinstance(part, Method) else f"{part}"
+
+
+def agreed(version: Version) -> HostProtocol:
+    """Return a host that has agreed on a version, and serves one method of an extension."""
+    protocol = HostProtocol(protocol_versions=(version.number,), serves=["any"])
     protocol.initialize()
-    protocol.receive_data(b'{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}\n')
+    info = b'"info":{"name":"a","version":"1"}'
+    protocol.receive_data(b'{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":%d,%b}}\n' % (version.number, info))
     protocol.data_to_send()
+    assert protocol.agreement.protocol_version == version.number
+    return protocol
+
+
+@pytest.mark.parametrize(("version", "method"), SENT, ids=case_id)
+def test_valid_parameters_are_sent_as_they_are(version: Version, method: Method) -> None:
+    protocol = agreed(version)
     send = protocol.request if method.kind is MethodKind.REQUEST else protocol.notify
     name = method.params.partition(":")[2]
 
     @settings(max_examples=5)
-    @given(strategies.named(name))
+    @given(version.strategies.named(name))
     def law(data: Any) -> None:
         for params in (data, decoder(method.params_type)(data)):
             send(method.name, params, force=True)
             message = json.loads(protocol.data_to_send())
             assert json.dumps(message["params"], sort_keys=True) == json.dumps(data, sort_keys=True)
-            check_call(message, validator)
+            check_call(message, version)
 
     law()
 
 
-@pytest.mark.parametrize(
-    "method", [m for m in METHODS if m.direction is not Direction.HOST_TO_AGENT and m.result], ids=lambda m: m.name
-)
-def test_valid_results_are_sent_as_they_are(
-    method: Method, strategies: Strategies, validator: Callable[[str], Any]
-) -> None:
-    protocol = HostProtocol(serves=["any"])
+@pytest.mark.parametrize(("version", "method"), ANSWERED, ids=case_id)
+def test_valid_results_are_sent_as_they_are(version: Version, method: Method) -> None:
+    protocol = agreed(version)
     name = (method.result or "").partition(":")[2]
 
     @settings(max_examples=5)
-    @given(strategies.named(name))
+    @given(version.strategies.named(name))
     def law(data: Any) -> None:
         for result in (data, decoder(method.result_type)(data)):
             protocol.receive_data(b'{"jsonrpc":"2.0","id":7,"method":"any"}\n')
             protocol.respond(7, method.name, result)
             answer = json.loads(protocol.data_to_send())
             assert json.dumps(answer["result"], sort_keys=True) == json.dumps(data, sort_keys=True)
-            check_answer(method.name, answer, validator)
+            check_answer(method.name, answer, version)
 
     law()
 
 
-def check_call(message: dict[str, Any], validator: Callable[[str], Any]) -> None:
+def check_call(message: dict[str, Any], version: Version) -> None:
+    """Hold a message of the host against the schema of a version."""
     kind = MethodKind.REQUEST if "id" in message else MethodKind.NOTIFICATION
     envelope = "Request" if "id" in message else "Notification"
-    entry = find(message["method"], kind, Direction.HOST_TO_AGENT)
+    entry = find(version, message["method"], kind, Direction.HOST_TO_AGENT)
     assert message["jsonrpc"] == "2.0"
-    validator(f"Client{envelope}").validate(message)
+    version.validator(f"Client{envelope}").validate(message)
     if entry is not None:
-        validator(entry.params.partition(":")[2]).validate(message["params"])
+        version.validator(entry.params.partition(":")[2]).validate(message["params"])
 
 
-def check_answer(method: str, answer: dict[str, Any], validator: Callable[[str], Any]) -> None:
-    entry = find(method, MethodKind.REQUEST, Direction.AGENT_TO_HOST)
+def check_answer(method: str, answer: dict[str, Any], version: Version) -> None:
+    """Hold an answer of the host against the schema of a version."""
+    entry = find(version, method, MethodKind.REQUEST, Direction.AGENT_TO_HOST)
     assert answer["jsonrpc"] == "2.0"
-    validator("ClientResponse").validate(answer)
+    version.validator("ClientResponse").validate(answer)
     if "error" in answer:
-        validator("Error").validate(answer["error"])
+        version.validator("Error").validate(answer["error"])
     elif entry is not None:
         assert entry.result is not None
-        validator(entry.result.partition(":")[2]).validate(answer["result"])
+        version.validator(entry.result.partition(":")[2]).validate(answer["result"])
 
 
-def find(name: str, kind: MethodKind, direction: Direction) -> Any:
-    found = [m for m in METHODS if (m.name, m.kind) == (name, kind) and m.direction in (direction, Direction.BOTH)]
+def find(version: Version, name: str, kind: MethodKind, direction: Direction) -> Any:
+    methods = version.table.methods
+    found = [m for m in methods if (m.name, m.kind) == (name, kind) and m.direction in (direction, Direction.BOTH)]
     return found[0] if found else None
