@@ -82,7 +82,7 @@ class HostConnection(AgentMethods):
         self._checks = self._change_checks(services.permissions)
         self._scheduler = AsyncioScheduler()
         self._notices = NoticeRouter(
-            offered=options.notices,
+            offered=lambda: options.notices or self._driver.protocol.version == 2,  # which every host of it shows
             preferences=options.notice_preferences,
             agent_name=self._agent_name,
             report=self.diagnostics.add,

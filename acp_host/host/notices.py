@@ -36,7 +36,7 @@ class NoticeRouter:
     """Takes the notices of one connection.
 
     Args:
-        offered: whether the agent was told that this host shows notices.
+        offered: tells whether the agent may count on it that this host shows notices.
         preferences: how new sessions show them.
         agent_name: returns what to call the agent.
         report: takes diagnostics.
@@ -50,7 +50,7 @@ class NoticeRouter:
     def __init__(
         self,
         *,
-        offered: bool,
+        offered: Callable[[], bool],
         preferences: NoticePreferences,
         agent_name: Callable[[], str],
         report: Callable[[Diagnostic], None],
@@ -93,9 +93,9 @@ class NoticeRouter:
         """
         if center is not None:
             center.apply(
-                NoticeReceived.from_wire(session_id, notice, during_replay=during_replay, offered=self._offered)
+                NoticeReceived.from_wire(session_id, notice, during_replay=during_replay, offered=self._offered())
             )
-        if not self._offered:
+        if not self._offered():
             self._report_violation(session_id, notice)
         elif self.is_logging and not during_replay and (center is None or _is_to_be_logged(notice, center)):
             self._log(notice)

@@ -59,6 +59,7 @@ _PATHS_IN_VERSION_1 = (
     ("session.", "sessionCapabilities."),
 )
 """How the paths of version 2's capabilities begin → how they do in version 1."""
+_STDIO_SERVERS = f"{_AGENT_ROOT}.session.mcp.stdio"
 
 
 @frozen(kw_only=True)
@@ -172,9 +173,10 @@ class Agreement:
         """
         if "/" in capability or TABLE.agent_method(capability) is not None:
             return self._method_works(capability)
-        root = capability.partition(".")[0]
-        path = capability if root in self._offers else f"{_AGENT_ROOT}.{capability}"
-        return self._offered(path) or (self.protocol_version == 1 and self._offered_in_v1(path))
+        path = self._path(capability)
+        if path == _STDIO_SERVERS and self.protocol_version == 1:
+            return True  # no agent of version 1 does without
+        return self._offered(path) or self._offered(self._path_in_v1(path))
 
     def require(self, method: str) -> None:
         """Check that a request or notification may be sent to the agent.
@@ -216,8 +218,9 @@ class Agreement:
 
         For extensions whose capability says more than yes or no; paths as for :meth:`supports`.
         """
-        root = capability.partition(".")[0]
-        return self._at(capability if root in self._offers else f"{_AGENT_ROOT}.{capability}")
+        path = self._path(capability)
+        found = self._at(path)
+        return self._at(self._path_in_v1(path)) if found is None else found
 
     def quirk(self, kind: QuirkKind, subject: str = "") -> Quirk | None:
         """Return the row of this kind (and subject) for this agent, or ``None``."""
@@ -246,15 +249,18 @@ class Agreement:
             return bool(self.auth_methods)
         return entry.capability is None or self._offered(entry.capability)
 
-    def _offered_in_v1(self, path: str) -> bool:
-        """Tell whether an agent of version 1 offers what version 2 has another name for."""
+    def _path(self, capability: str) -> str:
+        """Return where a capability is; without a root it is the agent's."""
+        root = capability.partition(".")[0]
+        return capability if root in self._offers else f"{_AGENT_ROOT}.{capability}"
+
+    def _path_in_v1(self, path: str) -> str:
+        """Return where version 1 has what version 2 has elsewhere."""
         told = path.removeprefix(f"{_AGENT_ROOT}.")
-        if told == "session.mcp.stdio":
-            return True  # no agent of version 1 does without
         for begins, begins_in_v1 in _PATHS_IN_VERSION_1:
             if told.startswith(begins):
-                return self._offered(f"{_AGENT_ROOT}.{begins_in_v1}{told.removeprefix(begins)}")
-        return False
+                return f"{_AGENT_ROOT}.{begins_in_v1}{told.removeprefix(begins)}"
+        return path
 
     def _offered(self, path: str) -> bool:
         """Walk the wire form; a boolean says yes or no, an object says yes by being there."""

@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
-from acp_host.wire._model import model
-from acp_host.wire.permission import RequestPermissionRequest
+from typing import TypeAlias
 
-__all__ = ["PermissionQuestion"]
+from acp_host.wire._model import UNSET, Unset, model, wire_field
+from acp_host.wire._unions import tagged_union
+from acp_host.wire.permission import RequestPermissionRequest
+from acp_host.wire.tool_calls import Content, Terminal, ToolCallUpdate, UnknownToolCallContent
+from acp_host.wire.v2.diffs import Diff
+
+__all__ = ["AskedCall", "PermissionQuestion", "ShownContent"]
+
+ShownContent: TypeAlias = Content | Diff | Terminal | UnknownToolCallContent
+"""One thing that a tool call produced, as version 1 has it, but for diffs, which say more in version 2."""
+tagged_union(
+    "ShownContent",
+    tag="type",
+    variants={"content": Content, "diff": Diff, "terminal": Terminal},
+    unknown=UnknownToolCallContent,
+)
+
+
+@model
+class AskedCall(ToolCallUpdate):
+    """What is to be permitted, in the form of a tool call."""
+
+    content: tuple[ShownContent, ...] | None | Unset = wire_field(  # type: ignore[assignment]
+        default=UNSET, default_on_error=True, skip_invalid_items=True
+    )
 
 
 @model
 class PermissionQuestion(RequestPermissionRequest):
     """The agent asks before it acts, with a question of its own beside the tool call.
 
-    ``tool_call`` describes what is to be permitted. It has been told as an update before, where it is a call of the
-    session at all: a command, or something that nobody here knows, is described in the form of a call that is none.
+    ``tool_call`` is an :class:`AskedCall`. It has been told as an update before, where it is a call of the session at
+    all: a command, or something that nobody here knows, is described in the form of a call that is none.
 
     Attributes:
         title: the question, for people.

@@ -339,6 +339,8 @@ def test_an_agent_of_version_1_is_found_by_the_names_of_version_2() -> None:
     missing = ["session.prompt.audio", "session.mcp.http", "session.delete", "session/resume", "tool_call/cancel"]
     assert not any(map(agreement.supports, missing))
     assert agreement.supports("session/set_mode")
+    assert agreement.offer("session.prompt") is None
+    assert agreement.offer("session.prompt.image") is True
 
 
 def test_ways_to_log_in_are_told_as_version_1_has_them() -> None:

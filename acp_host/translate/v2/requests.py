@@ -42,7 +42,7 @@ from acp_host.wire._model import UNSET, Model, Unset
 from acp_host.wire.converters import check, structure_tolerant, unstructure
 from acp_host.wire.ids import RequestId
 from acp_host.wire.methods import MethodKind, agent_method
-from acp_host.wire.permission_question import PermissionQuestion
+from acp_host.wire.permission_question import AskedCall, PermissionQuestion
 from acp_host.wire.v2 import auth as auth2
 from acp_host.wire.v2 import config_options as options2
 from acp_host.wire.v2 import elicitation as elicitation2
@@ -298,13 +298,13 @@ def _permission(request: RequestPermissionRequest, request_id: RequestId) -> Per
     )
 
 
-def _described(request: RequestPermissionRequest, own_id: str) -> calls1.ToolCallUpdate:
+def _described(request: RequestPermissionRequest, own_id: str) -> AskedCall:
     """Return what is to be permitted in the form of a tool call; ``own_id`` names one that there is not."""
     match request.subject:
         case ToolCallPermissionSubject(tool_call):
             return _call(tool_call)
         case CommandPermissionSubject() as told:
-            return calls1.ToolCallUpdate(
+            return AskedCall(
                 told.tool_call_id or own_id,
                 kind=calls1.ToolKind.EXECUTE,
                 title=request.title,
@@ -312,21 +312,21 @@ def _described(request: RequestPermissionRequest, own_id: str) -> calls1.ToolCal
                 raw_input={"command": told.command, "cwd": told.cwd},
             )
         case UnknownPermissionSubject() as unknown:
-            return calls1.ToolCallUpdate(own_id, title=request.title, raw_input=unknown.data)
+            return AskedCall(own_id, title=request.title, raw_input=unknown.data)
         case _:
-            return calls1.ToolCallUpdate(own_id, title=request.title)
+            return AskedCall(own_id, title=request.title)
 
 
-def _call(call: calls2.ToolCallUpdate) -> calls1.ToolCallUpdate:
-    content: Any = call.content  # with diffs as version 2 has them, as in the transcript
+def _call(call: calls2.ToolCallUpdate) -> AskedCall:
+    content: Any = call.content
     locations: Any = call.locations
-    return calls1.ToolCallUpdate(
+    return AskedCall(
         call.tool_call_id,
         kind=call.kind,
         status=call.status,
         title=call.title,
         name=call.name,
-        content=tuple(map(produced_to_v1, content)) if content else content,  # type: ignore[arg-type]
+        content=tuple(map(produced_to_v1, content)) if content else content,
         locations=tuple([location_to_v1(place) for place in locations]) if locations else locations,
         raw_input=call.raw_input,
         raw_output=call.raw_output,

@@ -17,13 +17,13 @@ from acp_host.wire import session as session1
 from acp_host.wire import tool_calls as calls1
 from acp_host.wire._model import UNSET, Unknown, Unset
 from acp_host.wire.converters import unstructure
+from acp_host.wire.permission_question import ShownContent
 from acp_host.wire.v2 import commands as commands2
 from acp_host.wire.v2 import config_options as options2
 from acp_host.wire.v2 import content as content2
 from acp_host.wire.v2 import mcp as mcp2
 from acp_host.wire.v2 import session as session2
 from acp_host.wire.v2 import tool_calls as calls2
-from acp_host.wire.v2.diffs import Diff
 
 __all__ = [
     "block_to_v1",
@@ -87,7 +87,7 @@ def blocks_to_v2(blocks: Iterable[content1.ContentBlock]) -> tuple[content2.Cont
 # --- tool calls -------------------------------------------------------------------------------------------------------
 
 
-def produced_to_v1(content: calls2.ToolCallContent) -> calls1.ToolCallContent | Diff:
+def produced_to_v1(content: calls2.ToolCallContent) -> ShownContent:
     """Return something that a tool call produced; a diff of version 2 says other things than one of version 1."""
     if isinstance(content, calls2.Content):
         return calls1.Content(block_to_v1(content.content), content.meta, extra=content.extra)
