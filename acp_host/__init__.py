@@ -52,10 +52,14 @@ if TYPE_CHECKING:
     from acp_host.host.connect import StartTimeouts, connect
     from acp_host.host.connection import HostConnection
     from acp_host.host.diagnostic_log import DiagnosticLog
+    from acp_host.host.health import ConnectionHealth, HealthSnapshot, SessionReturn
     from acp_host.host.injections import InjectActor, InjectionResult, InjectMode, InjectReceipt
+    from acp_host.host.interruption import Interruption
     from acp_host.host.login_methods import AgentLogin, EnvVarLogin, TerminalLogin, UnknownLogin
     from acp_host.host.login_status import AuthenticationSnapshot
     from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult
+    from acp_host.host.reconnect_machine import ConnectionStatus
+    from acp_host.host.reconnect_policy import ReconnectPolicy
     from acp_host.host.reopening import Lost, ReopenedSession, ReopenPolicy, ReopenStep
     from acp_host.host.session import Session
     from acp_host.host.turn import Turn
@@ -100,6 +104,7 @@ if TYPE_CHECKING:
     from acp_host.state.entries import (
         BlockPart,
         CompactionEntry,
+        ConnectionEntry,
         HistoryEntry,
         MessageEntry,
         ReminderNote,
@@ -151,7 +156,10 @@ __all__ = [
     "ChildEnvironment",
     "CompactionEntry",
     "ConnectionClosed",
+    "ConnectionEntry",
+    "ConnectionHealth",
     "ConnectionLost",
+    "ConnectionStatus",
     "DecodeError",
     "DeltaMaker",
     "Diagnostic",
@@ -164,6 +172,7 @@ __all__ = [
     "FileChange",
     "FileService",
     "FingerprintLimits",
+    "HealthSnapshot",
     "HistoryEntry",
     "HostConnection",
     "HostMcpServer",
@@ -176,6 +185,7 @@ __all__ = [
     "InjectionResult",
     "InjectionStatus",
     "InternalError",
+    "Interruption",
     "InvalidInput",
     "InvalidParams",
     "InvalidRequest",
@@ -218,6 +228,7 @@ __all__ = [
     "ProtocolVersionRefused",
     "Quirk",
     "QuirkKind",
+    "ReconnectPolicy",
     "RecordedLine",
     "Recording",
     "RecordingTransport",
@@ -246,6 +257,7 @@ __all__ = [
     "SessionNotFound",
     "SessionNotReopened",
     "SessionOption",
+    "SessionReturn",
     "SessionSnapshot",
     "SessionState",
     "SeverityPreferences",
@@ -295,6 +307,10 @@ _HOMES = {
     "acp_host.host.login_methods": ("AgentLogin", "EnvVarLogin", "TerminalLogin", "UnknownLogin"),
     "acp_host.host.login_status": ("AuthenticationSnapshot",),
     "acp_host.host.outcome": ("Outcome", "OutcomeKind", "TurnResult"),
+    "acp_host.host.health": ("ConnectionHealth", "HealthSnapshot", "SessionReturn"),
+    "acp_host.host.interruption": ("Interruption",),
+    "acp_host.host.reconnect_machine": ("ConnectionStatus",),
+    "acp_host.host.reconnect_policy": ("ReconnectPolicy",),
     "acp_host.host.reopening": ("Lost", "ReopenedSession", "ReopenPolicy", "ReopenStep"),
     "acp_host.host.session": ("Session",),
     "acp_host.host.turn": ("Turn",),
@@ -340,6 +356,7 @@ _HOMES = {
     "acp_host.state.entries": (
         "BlockPart",
         "CompactionEntry",
+        "ConnectionEntry",
         "HistoryEntry",
         "MessageEntry",
         "ReminderNote",

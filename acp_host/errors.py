@@ -440,12 +440,16 @@ class OutcomeUnknown(AcpError):
     Attributes:
         method: the wire method of the request.
         cause: why the connection ended.
+        interruption: whether it had begun, what was done meanwhile, and whether it is safe to send it again, as
+            :class:`acp_host.host.interruption.Interruption`; ``None`` only below the host, see
+            :class:`acp_host.HostProtocol`.
     """
 
     def __init__(self, method: str, cause: AcpError) -> None:
         super().__init__(f"{method} was sent, but the connection ended before its answer: {cause}")
         self.method = method
         self.cause = cause
+        self.interruption: Any = None
 
 
 class ReminderNotDelivered(AcpError):

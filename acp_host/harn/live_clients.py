@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from acp_host.errors import InvalidInput, InvalidParams, InvalidState
+from acp_host.errors import ConnectionLost, InvalidInput, InvalidParams, InvalidState, OutcomeUnknown
 from acp_host.harn.calls import Calls
 from acp_host.harn.errors import AttachRefused
 from acp_host.host.live_standing import ObserverHandler
@@ -36,6 +36,7 @@ class LiveClientCommands:
         self._calls = calls
         self._standing = calls.session.standing
         self._metadata: dict[str, Any] = {}
+        self._rights: dict[str, bool] = {}
 
     @property
     def client_id(self) -> str | None:
@@ -88,7 +89,8 @@ class LiveClientCommands:
         if mode not in _MODES:
             raise InvalidInput(f"mode is one of {', '.join(_MODES)}, not {mode!r}")
         rights = {"promptInjection": prompt_injection, "permissionRouting": permission_routing}
-        params = {"mode": mode, "takeover": takeover, **{name: it for name, it in rights.items() if it is not None}}
+        self._rights = {name: it for name, it in rights.items() if it is not None}
+        params = {"mode": mode, "takeover": takeover, **self._rights}
         try:
             return await self._enter("session/attach", client_id, params, metadata)
         except InvalidParams as error:
@@ -124,6 +126,7 @@ class LiveClientCommands:
             RequestFailed: the agent refused.
         """
         params = {} if reason is None else {"reason": reason}
+        self._standing.attach = None
         return await self._send("session/detach", self._attached(), params)
 
     async def heartbeat(self, metadata: Mapping[str, Any] | None = None) -> LiveClientsSnapshot:
@@ -142,7 +145,7 @@ class LiveClientCommands:
         return await self._send("session/heartbeat", client_id, self._said())
 
     async def keep_alive(self, every: float = 20.0) -> None:
-        """Give signs of life until the task is cancelled or one of them fails.
+        """Give signs of life until the task is cancelled or one of them fails; a connection that returns is waited for.
 
         Args:
             every: seconds between two.
@@ -151,7 +154,11 @@ class LiveClientCommands:
             AcpError: as :meth:`heartbeat`.
         """
         while True:
-            await self.heartbeat()
+            try:
+                await self.heartbeat()
+            except (OutcomeUnknown, ConnectionLost):
+                if not self._calls.session.is_suspended:
+                    raise
             await asyncio.sleep(every)
 
     async def clients(self) -> tuple[LiveClient, ...]:
@@ -163,6 +170,19 @@ class LiveClientCommands:
         method = "session/live_clients"
         await self._calls.request(method, on_result=lambda answer: self._take(method, live_clients_list(answer)))
         return self._known().clients
+
+    async def _attach_again(self) -> None:
+        """Attach this host by the same id over another connection: as the controller only if nobody else is by now."""
+        client_id = self._attached()
+        controls = self._known().controls(client_id)
+        for mode in (_CONTROLLER, "observer") if controls else ("observer",):
+            try:
+                await self._enter("session/attach", client_id, {"mode": mode, "takeover": False, **self._rights}, None)
+            except InvalidParams:
+                if mode != _CONTROLLER:
+                    raise
+            else:
+                return
 
     async def _enter(
         self, method: str, client_id: str, params: Mapping[str, Any], metadata: Mapping[str, Any] | None
@@ -177,7 +197,8 @@ class LiveClientCommands:
     ) -> LiveClientsSnapshot:
         def answered(answer: Any) -> None:
             if enters:
-                self._standing.client_id = client_id
+                self._standing.attached(client_id)
+                self._standing.attach = self._attach_again
             self._take(method, live_clients_answer(answer, _ACTIONS.get(method, "heartbeat")))
 
         await self._calls.request(method, {"clientId": client_id, **params}, on_result=answered)

@@ -24,6 +24,7 @@ from acp_host.host.reopening import ReopenedSession, ReopenPolicy, ReopenStep, r
 from acp_host.host.services import ServiceSet
 from acp_host.host.session import Session
 from acp_host.host.session_context import Opening
+from acp_host.host.session_origin import SessionOrigin
 from acp_host.host.session_setup import SessionSetup, secrets_of, session_setup
 from acp_host.quirks import QuirkKind
 from acp_host.services.mcp import HostMcpServer, McpServers
@@ -80,10 +81,10 @@ class AgentMethods(KeptSessions):
             AuthRequired: the agent wants the user to log in first; see :meth:`authenticate`.
             InvalidInput: ``cwd`` is not a directory.
         """
-        setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force)
+        setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force, environment)
         told = self._environment(environment, by_default=True, force=force)
         request = NewSessionRequest(**setup.fields, extra=told)
-        return await self._create("session/new", request, setup.roots, force)
+        return await self._create("session/new", request, setup, force)
 
     async def load_session(
         self,
@@ -108,7 +109,7 @@ class AgentMethods(KeptSessions):
         mcp_servers = self._servers_for("session/load", session_id, mcp_servers)
         setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force)
         request = LoadSessionRequest(session_id=session_id, **setup.fields)
-        return await self._reopen("session/load", request, session_id, setup.roots, continues, force)
+        return await self._reopen("session/load", request, session_id, setup, continues, force)
 
     async def resume_session(
         self,
@@ -126,7 +127,7 @@ class AgentMethods(KeptSessions):
         mcp_servers = self._servers_for("session/resume", session_id, mcp_servers)
         setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force)
         request = ResumeSessionRequest(session_id=session_id, **setup.fields)
-        return await self._reopen("session/resume", request, session_id, setup.roots, continues, force)
+        return await self._reopen("session/resume", request, session_id, setup, continues, force)
 
     async def fork_session(
         self,
@@ -144,10 +145,10 @@ class AgentMethods(KeptSessions):
 
         ``environment`` can only take something away; ``None`` leaves it as it is in the other. Unstable.
         """
-        setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force)
+        setup = self._setup(cwd, additional_directories, mcp_servers, system_prompt, meta, force, environment)
         told = self._environment(environment, by_default=False, force=force)
         request = ForkSessionRequest(session_id=session_id, **setup.fields, extra=told)
-        return await self._create("session/fork", request, setup.roots, force)
+        return await self._create("session/fork", request, setup, force)
 
     async def open_session(
         self,
@@ -215,12 +216,18 @@ class AgentMethods(KeptSessions):
         system_prompt: SystemPrompt | None,
         meta: Mapping[str, Any] | None,
         force: bool,
+        environment: ChildEnvironment | None = None,
     ) -> SessionSetup:
         """Return what all requests that open a session share, after checking it against the agreement."""
-        agreement = None if force else self.agreement
-        setup = session_setup(
-            cwd, additional_directories, mcp_servers, system_prompt, meta, agreement, self._mcp.lend, self._directories
+        origin = SessionOrigin(
+            cwd=cwd,
+            additional_directories=additional_directories,
+            mcp_servers=mcp_servers,
+            system_prompt=system_prompt,
+            meta=meta,
+            environment=environment,
         )
+        setup = session_setup(origin, None if force else self.agreement, self._mcp.lend, self._directories)
         for server in mcp_servers:
             self.diagnostics.redactor.add(secrets_of(server))
         return setup
@@ -240,20 +247,23 @@ class AgentMethods(KeptSessions):
         self.diagnostics.add(Diagnostic(DiagnosticKind.UNEXPECTED, text, method=method, session_id=session_id))
         return ()
 
-    async def _create(self, method: str, request: Any, roots: Sequence[str], force: bool) -> Session:
+    async def _create(self, method: str, request: Any, setup: SessionSetup, force: bool) -> Session:
         """Open a session whose id the agent chooses."""
         with self._mcp.lent(request.mcp_servers) as lent_to:
             session: Session = await self.authentication.logged_in(
-                method, lambda: self._create_once(method, request, roots, force)
+                method, lambda: self._create_once(method, request, setup, force)
             )
             lent_to(session.id)
         return session
 
-    async def _create_once(self, method: str, request: Any, roots: Sequence[str], force: bool) -> Session:
+    async def _create_once(self, method: str, request: Any, setup: SessionSetup, force: bool) -> Session:
         created: list[Session] = []
 
         def add(response: Any) -> None:
-            created.append(self._add_session(response.session_id, roots, response, is_fork=method == "session/fork"))
+            is_fork = method == "session/fork"
+            session = self._add_session(response.session_id, setup.roots, response, is_fork=is_fork)
+            session.origin = setup.origin
+            created.append(session)
 
         with self._sessions.creating():
             # In the same step as the response is read: updates for the new session may follow it at once.
@@ -270,7 +280,7 @@ class AgentMethods(KeptSessions):
         method: str,
         request: Any,
         session_id: str,
-        roots: Sequence[str],
+        setup: SessionSetup,
         continues: Session | None,
         force: bool,
     ) -> Session:
@@ -279,7 +289,7 @@ class AgentMethods(KeptSessions):
             if not force:
                 self.agreement.require(method)
             session: Session = await self.authentication.logged_in(
-                method, lambda: self._reopen_once(method, request, session_id, roots, continues, force)
+                method, lambda: self._reopen_once(method, request, session_id, setup, continues, force)
             )
             lent_to(session_id)
         return session
@@ -289,33 +299,38 @@ class AgentMethods(KeptSessions):
         method: str,
         request: Any,
         session_id: str,
-        roots: Sequence[str],
+        setup: SessionSetup,
         continues: Session | None,
         force: bool,
     ) -> Session:
         # It is there before the request, so that its replay has a place.
         known = self._sessions.get(session_id)
         if known is None:
-            session = self._add_session(session_id, roots, None)
+            session = self._add_session(session_id, setup.roots, None)
         else:
             session = known
             await self._let_go(session)
-            session.cwd = roots[0]
+            roots, session.cwd = setup.roots, setup.roots[0]
             self._services.open_session(session_id, roots[0], roots[1:], session.terminal_changed)
         if continues is not None:
             session.continue_from(continues)
         session.replay_begins(whole=method == "session/load")
         before, tells_history = session.state.entries_so_far, method == "session/load"
+
+        def opened(response: Any) -> None:
+            session.origin = setup.origin
+            session.opened(response)
+
         try:
             # In the same step as the response is read: updates may follow it at once.
             await self._driver.call(
-                method, request, force=force, on_result=session.opened, on_error=lambda _: session.replay_ends()
+                method, request, force=force, on_result=opened, on_error=lambda _: session.replay_ends()
             )
         except BaseException as error:
             session.replay_ends()  # nothing was sent, or the call was given up
             if self._is_open_already(method, error):
                 self._report_open_already(session_id)
-                session.opened(LoadSessionResponse())
+                opened(LoadSessionResponse())
                 tells_history = False
             else:
                 if known is None:
@@ -340,6 +355,8 @@ class AgentMethods(KeptSessions):
 
     async def _let_go(self, session: Session) -> None:
         """Close a session that is about to be opened again: some agents else keep a process for each time (R28)."""
+        if session.is_suspended:
+            return  # this connection has never had it open
         if session.current_turn is not None or not self.agreement.supports("session/close"):
             return
         self._end_commands(session.id)

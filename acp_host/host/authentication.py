@@ -85,9 +85,9 @@ class LoginLink:
         agreement: returns what was agreed.
         launch: returns how the agent was launched, or ``None``.
         as_started: returns what is started for another command of the agent, e.g. one in its sandbox; may block.
-        sessions_open: tells whether there are sessions.
+        against_restart: returns why the agent should not be started anew now; empty where it can be.
         restart: starts the agent anew with further variables.
-        running: waits while it is being started anew.
+        ready: waits while the connection is being made again, given the method of the call that is to be made.
         start: runs a coroutine as a task of the connection.
         is_open: tells whether tasks can be started.
         report: takes diagnostics.
@@ -99,9 +99,9 @@ class LoginLink:
     agreement: Callable[[], Agreement]
     launch: Callable[[], Launch | None]
     as_started: Callable[[Launch], Launch]
-    sessions_open: Callable[[], bool]
-    restart: Callable[[Mapping[str, str]], Awaitable[None]]
-    running: Callable[[], Awaitable[Any]]
+    against_restart: Callable[[], str]
+    restart: Callable[[Mapping[str, str]], Awaitable[Any]]
+    ready: Callable[[str], Awaitable[None]]
     start: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
     is_open: Callable[[], bool]
     report: Callable[[Diagnostic], None]
@@ -137,6 +137,7 @@ class Authentication(LoginStatus):
         self._turns = asyncio.Lock()
         self._shared: _SharedLogin | None = None
         self._is_asking = False
+        self._is_restarting = False
         self._logins = 0
         self._listed_last: tuple[AuthMethod, ...] = ()
 
@@ -150,8 +151,8 @@ class Authentication(LoginStatus):
     async def log_in(self, choice: LoginMethod | str, *, values: Mapping[str, str] | None = None) -> None:
         """Log in.
 
-        A way that needs a terminal or environment variables starts the agent anew; that is possible only while no
-        session is open.
+        A way that needs a terminal or environment variables starts the agent anew, and opens the sessions again. That
+        is possible while no turn runs, and only where the agent can open sessions again, if there are any.
 
         Args:
             choice: one of :attr:`methods`, or its id.
@@ -208,7 +209,7 @@ class Authentication(LoginStatus):
             AuthRequired: there is no handler, the login did not work (its error is the ``__cause__``), or it did and
                 the agent refuses all the same.
         """
-        await self._link.running()
+        await self._link.ready(method)
         logins = self._logins
         try:
             return await operation()
@@ -216,13 +217,13 @@ class Authentication(LoginStatus):
             self._refused(error)
             if self._handler is None:
                 error.add_note("To log in, pass connect(authenticate=…), or call host.authentication.log_in(…) before.")
-            if self._handler is None or method in NEVER_LOGS_IN:
+            if self._handler is None or method in NEVER_LOGS_IN or self._is_restarting:
                 raise
             # A login that has ended since the call was sent is as good as one for it.
             failure = None if self._logins > logins else await self._login_for(error)
             if failure is not None:
                 raise error from failure
-        await self._link.running()
+        await self._link.ready(method)
         return await operation()
 
     def log_in_for(self, error: AuthRequired, then: Callable[[AcpError | None], None]) -> bool:
@@ -320,11 +321,19 @@ class Authentication(LoginStatus):
                 if status != 0:
                     text = f"the login in the terminal ended with status {status}"
                     raise LoginFailed(text, method_id=method.id, exit_status=status)
-                await self._link.restart({})
+                await self._restart({})
             case EnvVarLogin():
                 secret = {variable.name for variable in method.variables if variable.secret}
                 self._link.redactor.add(value for name, value in method.values.items() if name in secret)
-                await self._link.restart(method.values)
+                await self._restart(method.values)
+
+    async def _restart(self, env: Mapping[str, str]) -> None:
+        """Start the agent anew; what it refuses meanwhile cannot wait for the login that this is a part of."""
+        self._is_restarting = True
+        try:
+            await self._link.restart(env)
+        finally:
+            self._is_restarting = False
 
     async def _as_started(self, login: TerminalLogin) -> TerminalLogin:
         """Return a login with the command that is really started: what confines the agent confines its login too."""
@@ -355,7 +364,7 @@ class Authentication(LoginStatus):
         surroundings = Surroundings(
             launch=self._link.launch(),
             has_terminal=self._terminal is not None,
-            sessions_open=self._link.sessions_open(),
+            against_restart=self._link.against_restart(),
         )
         return login_methods(listed, surroundings)
 

@@ -23,6 +23,7 @@ from acp_host.host.directories import Directories
 from acp_host.host.incoming import RequestHandler
 from acp_host.host.lint_mode import LintMode
 from acp_host.host.login_methods import TerminalLogin
+from acp_host.host.reconnect_policy import ReconnectPolicy
 from acp_host.host.services import ServiceSet
 from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.protocol.versions import checked_versions
@@ -151,6 +152,9 @@ class connect:
         process_records: a directory in which running agents are written down; an agent whose host was killed is ended
             at the next start with the same directory. ``None``: nothing is written.
         on_stderr: called with each line the agent writes to stderr, e.g. to show what an installer does.
+        reconnect: whether a lost connection is made again, and its sessions opened again: ``True``, ``False``, or a
+            :class:`~acp_host.host.reconnect_policy.ReconnectPolicy`. ``None``: over the network it is; a process that
+            has ended is not started again.
         memory: how much of the sessions' transcripts is kept; ``None`` keeps all.
         record: a file to which all messages in both directions are written, without secrets; or a
             :class:`~acp_host.recording.Recording`, which says more. ``None``: nothing is recorded.
@@ -196,6 +200,7 @@ class connect:
         stop_timeouts: StopTimeouts | None = None,
         process_records: str | Path | None = None,
         on_stderr: Callable[[str], None] | None = None,
+        reconnect: ReconnectPolicy | bool | None = None,
         memory: MemoryPolicy | None = None,
         record: Recording | str | os.PathLike[str] | None = None,
         quirks: tuple[Quirk, ...] | None = None,
@@ -226,6 +231,7 @@ class connect:
         _check("stop_timeouts", stop_timeouts, StopTimeouts, None)
         _check("process_records", process_records, str, Path, None)
         _check("on_stderr", on_stderr, Callable, None)
+        _check("reconnect", reconnect, ReconnectPolicy, bool, None)
         _check("memory", memory, MemoryPolicy, None)
         _check("quirks", quirks, tuple, None)
         _check("max_message_size", max_message_size, int)
@@ -264,6 +270,7 @@ class connect:
             notice_preferences=notices if isinstance(notices, NoticePreferences) else NoticePreferences(),
             unstable=unstable,
             sidebar=sidebar,
+            reconnect=reconnect,
             memory=memory or MemoryPolicy(),
             quirks=QUIRKS if quirks is None else quirks,
             max_message_size=max_message_size,

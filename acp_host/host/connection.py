@@ -7,7 +7,8 @@ and services are in modules of their own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
@@ -27,11 +28,15 @@ from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.driver import Driver
 from acp_host.host.handshake import agree
 from acp_host.host.harn_routes import HarnRoutes
+from acp_host.host.health import ConnectionHealth, SessionReturn
 from acp_host.host.incoming import IncomingRequests, RequestHandler
 from acp_host.host.incoming_notifications import IncomingNotifications, NotificationHandler
 from acp_host.host.notices import NoticeRouter
 from acp_host.host.permission_gate import PermissionGate
+from acp_host.host.reconnect_policy import ReconnectPolicy, policy_for
+from acp_host.host.reconnecting import Reconnecting, ReconnectLink
 from acp_host.host.reminders import ReminderSettings
+from acp_host.host.restoration import ConnectionParts, Restoration
 from acp_host.host.services import ServiceHandlers, ServiceSet
 from acp_host.host.session import Session
 from acp_host.host.session_context import Opening, SessionContext
@@ -43,6 +48,7 @@ from acp_host.protocol.host_protocol import HostEvent, HostProtocol
 from acp_host.protocol.negotiation import Agreement, Registered, client_capabilities
 from acp_host.reminders import WireRung
 from acp_host.scheduling import AsyncioScheduler
+from acp_host.services.audit import AuditRecord
 from acp_host.services.mcp import McpServers
 from acp_host.services.permissions import Permissions
 from acp_host.transports import Transport
@@ -53,8 +59,6 @@ __all__ = ["HostConnection"]
 
 _LAST_STEPS = 5.0
 """Seconds that handlers may take to end once they have been cancelled."""
-_LAST_ANSWERS = 5.0
-"""Seconds that calls in flight may take before the agent is started anew."""
 
 
 class HostConnection(AgentMethods):
@@ -62,6 +66,7 @@ class HostConnection(AgentMethods):
 
     Attributes:
         diagnostics: what was dropped, repaired or unexpected on this connection.
+        health: whether the agent can be reached, and what is done about it; reactive.
         authentication: who is logged in with the agent, and how to log in and out; reactive.
         audit: what the agent was allowed and refused, and by whom.
     """
@@ -96,15 +101,25 @@ class HostConnection(AgentMethods):
         self._ended = asyncio.Event()
         self._end_error: AcpError | None = None
         self._closing: asyncio.Task[None] | None = None
-        self._running = asyncio.Event()
-        self._running.set()
-        self._agreed_before: Agreement | None = None
+        self.health = ConnectionHealth(self._scheduler, self._report_observer, options.clock.now)
+        self._reconnecting = Reconnecting(
+            self._reconnect_link(), policy_for(options.reconnect, transport), self.health, options.clock
+        )
         self.authentication = Authentication(
             self._login_link(), handler=options.login_handler, terminal=options.login_terminal
         )
         info = options.client_info
         self._reminders = ReminderSettings(host=info.title or info.name, sidebar=options.sidebar)
-        self._attach(transport)
+        self._driver = Driver(
+            transport,
+            self._make_protocol(),
+            self._sessions.receive,
+            self._receive,
+            self.diagnostics.redactor,
+            self._losing,
+        )
+        self._incoming.attach(self._driver, self._sessions)
+        self._session_context = self._make_session_context()
         gate = PermissionGate(
             services.permissions,
             incoming=self._incoming,
@@ -125,24 +140,16 @@ class HostConnection(AgentMethods):
         self._notifications.take("_auth/status_update", self.authentication.told_its_own_way)
         self._mcp = McpServers(self._tasks.start, self._notify_of_mcp, self.diagnostics.add)
         self._incoming.serve("mcp/message", self._mcp.message)
+        self._restoration = self._make_restoration()
 
-    def _attach(self, transport: Transport) -> None:
-        """Go on with a new process or connection; sessions that are opened from now on are of that one."""
-        driver: Driver
+    def _learn_secrets(self, transport: Transport) -> None:
         if transport.launch is not None:
             self.diagnostics.redactor.add_named(transport.launch.env)
         self.diagnostics.redactor.add(transport.secrets)
 
-        def receive(event: HostEvent) -> None:
-            if driver is self._driver:
-                self._receive(event)
-
-        self._driver = driver = Driver(
-            transport, self._make_protocol(), self._sessions.receive, receive, self.diagnostics.redactor
-        )
-        self._incoming.attach(driver, self._sessions)
-        self._session_context = SessionContext(
-            driver=driver,
+    def _make_session_context(self) -> SessionContext:
+        return SessionContext(
+            driver=self._driver,
             incoming=self._incoming,
             report=self.diagnostics.add,
             notices=self._notices,
@@ -155,6 +162,7 @@ class HostConnection(AgentMethods):
             after_cancel=self._end_commands,
             gone=self._session_gone,
             close_session=self.close_session,
+            decisions_since=self._decisions_since,
         )
 
     def _change_checks(self, permissions: Permissions) -> ChangeCheckSettings | None:
@@ -178,15 +186,42 @@ class HostConnection(AgentMethods):
             agreement=lambda: self.agreement,
             launch=lambda: self._driver.transport.launch,
             as_started=lambda launch: self._driver.transport.as_started(launch),
-            sessions_open=lambda: bool(tuple(self._sessions)),
+            against_restart=self._against_restart,
             restart=self.restart,
-            running=self._running.wait,
+            ready=self._reconnecting.ready,
             start=self._tasks.start,
             is_open=lambda: self._tasks.is_open and not self.closed,
             report=self.diagnostics.add,
             redactor=self.diagnostics.redactor,
             scheduler=self._scheduler,
         )
+
+    def _reconnect_link(self) -> ReconnectLink:
+        return ReconnectLink(
+            leave=lambda: self._restoration.leave(),
+            replace=lambda env: self._restoration.replace(env),
+            shake_hands=self._shake_hands,
+            reopen=lambda: self._restoration.reopen(),
+            given_up=self._give_up,
+            start=self._tasks.start,
+            report=self.diagnostics.add,
+            redactor=self.diagnostics.redactor,
+        )
+
+    def _make_restoration(self) -> Restoration:
+        policy = self._reconnecting.policy or ReconnectPolicy()
+        parts = ConnectionParts(
+            driver=self._driver,
+            make_protocol=self._make_protocol,
+            incoming=self._incoming,
+            sessions=self._sessions,
+            services=self._services,
+            mcp=self._mcp,
+            reminders=self._reminders,
+            open_session=self.open_session,
+            report=self.diagnostics.add,
+        )
+        return Restoration(parts, policy.sessions, policy.session_timeout)
 
     def _make_protocol(self, versions: tuple[int, ...] | None = None) -> HostProtocol:
         options = self._options
@@ -210,10 +245,8 @@ class HostConnection(AgentMethods):
 
     @property
     def agreement(self) -> Agreement:
-        """What was agreed with the agent; while it is started anew, what was agreed before."""
-        if self._running.is_set() or self._agreed_before is None:
-            return self._driver.protocol.agreement
-        return self._agreed_before
+        """What was agreed with the agent; while the connection is made again, what was agreed before."""
+        return self._driver.agreement
 
     @property
     def sessions(self) -> tuple[Session, ...]:
@@ -227,7 +260,7 @@ class HostConnection(AgentMethods):
 
     @property
     def closed(self) -> bool:
-        """Whether the connection is over, by whichever side."""
+        """Whether the connection is over, by whichever side; one that is being made again is not."""
         return self._ended.is_set()
 
     async def wait_closed(self) -> AcpError | None:
@@ -298,48 +331,43 @@ class HostConnection(AgentMethods):
         """
         try:
             await self._tasks.open()
-            await self._shake_hands()
+            await self._shake_hands(lambda: None)
+            self._driver.may_return = self._reconnecting.policy is not None
         except BaseException:
             await self.close()
             raise
 
-    async def restart(self, env: Mapping[str, str] | None = None) -> None:
-        """Start the agent anew by the same command, and shake hands again; e.g. after a login outside of it.
+    async def restart(self, env: Mapping[str, str] | None = None) -> tuple[SessionReturn, ...]:
+        """Start the agent anew by the same command, or dial it anew, and shake hands again.
 
-        Calls that are made meanwhile wait. The agreement may be another one afterwards.
+        Calls that are made meanwhile wait; those in flight have some seconds to end, and end as ``OutcomeUnknown``
+        then, turns too. The open sessions are opened again as the policy of ``connect(reconnect=…)`` says. The
+        agreement may be another one afterwards.
 
         Args:
             env: further variables for its environment.
 
-        Raises:
-            InvalidState: a session is open, whose context would be lost; or the agent is not one that this host starts.
-            StartFailed: it did not come up again; the connection is over then.
-        """
-        transport = self._driver.transport.again(env or {})
-        if transport is None:
-            raise InvalidState(f"{self._driver.transport.description} cannot be started anew by this host")
-        if tuple(self._sessions):
-            raise InvalidState("the agent was not started anew: sessions are open, and would be lost with its process")
-        if self.closed or not self._running.is_set():
-            raise InvalidState("the agent was not started anew: it has ended, or is being started already")
-        self._running.clear()
-        try:
-            await self._driver.settle(_LAST_ANSWERS)
-            self._incoming.cancel_all()
-            self._agreed_before, earlier = self.agreement, self._driver.transport
-            self._attach(transport)  # what the earlier process still says is not heard any more
-            await earlier.close()
-            await self._shake_hands()
-        except BaseException as error:
-            await self._driver.transport.close()
-            self._end(error if isinstance(error, AcpError) else ConnectionLost("the agent was not started anew"))
-            raise
-        finally:
-            self._running.set()
+        Returns:
+            What became of the sessions that were open.
 
-    async def _shake_hands(self) -> None:
+        Raises:
+            InvalidState: the agent is not one that this host starts or dials; or it is being started already.
+            StartFailed: it did not come up again; the connection is over then, unless the policy goes on trying.
+        """
+        if self.closed or self._reconnecting.is_active:
+            raise InvalidState("the agent was not started anew: it has ended, or is being started already")
+        if not self._restoration.has_following(env or {}):
+            raise InvalidState(f"{self._driver.transport.description} cannot be started anew by this host")
+        await self._reconnecting.restart(env or {})
+        return self.health.snapshot().returned
+
+    def reconnect_now(self) -> None:
+        """Do not wait for the time of the next try; does nothing while no connection is being made again."""
+        self._reconnecting.hurry()
+
+    async def _shake_hands(self, reached: Callable[[], None]) -> None:
         """Start the transport and agree with the agent, on another one where it takes that; raises as :meth:`open`."""
-        refusal = await self._shake_hands_here()
+        refusal = await self._shake_hands_here(reached)
         if refusal is None:
             return
         protocol, earlier = self._driver.protocol, self._driver.transport
@@ -347,7 +375,7 @@ class HostConnection(AgentMethods):
         if transport is not None and version is not None:
             self._driver.attach(transport, self._make_protocol((version,)))
             await earlier.close()
-            await self._shake_hands_here()
+            await self._shake_hands_here(reached)
         elif protocol.ended or not protocol.settle():
             raise refusal
         else:
@@ -357,13 +385,15 @@ class HostConnection(AgentMethods):
             )
             self.diagnostics.add(Diagnostic(DiagnosticKind.UNEXPECTED, text, method="initialize"))
 
-    async def _shake_hands_here(self) -> Exception | None:
+    async def _shake_hands_here(self, reached: Callable[[], None]) -> Exception | None:
         """Start the transport and ask the agent; return why it does not take a second question on this connection."""
         transport, seconds = self._driver.transport, self._options.start_timeout
+        self._learn_secrets(transport)
         failures = StartFailures(transport, self.diagnostics)
         try:
             await self._driver.start()
             self.diagnostics.redactor.add(transport.secrets)  # the server may have set cookies
+            reached()
             async with asyncio.timeout(seconds):
                 return await agree(self._driver)
         except TimeoutError:
@@ -386,6 +416,8 @@ class HostConnection(AgentMethods):
 
     async def _close(self) -> None:
         try:
+            self._driver.may_return = False
+            self._reconnecting.close()
             self._incoming.cancel_all()
             if not await self._tasks.close(_LAST_STEPS):
                 text = f"handlers that were cancelled did not end within {_LAST_STEPS:g} s; they are left behind"
@@ -394,7 +426,7 @@ class HostConnection(AgentMethods):
             try:
                 await self._driver.transport.close()
             finally:
-                self._driver.connection_lost(ConnectionClosed("this host closed the connection"))
+                self._give_up(ConnectionClosed("this host closed the connection"))
                 await self._services.close()
                 if self.audit.file is not None:
                     await asyncio.to_thread(self.audit.close)
@@ -413,7 +445,7 @@ class HostConnection(AgentMethods):
                 self.diagnostics.add(event)
                 self._auditor.refused(event)
             case Ended(error) if self._driver.protocol.half_agreed is None:  # else another connection is tried
-                self._end(error)
+                self._ended_by(error)
 
     def _is_harn(self) -> bool:
         try:
@@ -432,14 +464,59 @@ class HostConnection(AgentMethods):
         transport = self._driver.transport
         return transport.peer if transport.remote else None
 
+    def _losing(self, error: AcpError | None) -> None:
+        self._restoration.losing(error, may_return=self._may_return(error))
+
+    def _ended_by(self, error: AcpError | None) -> None:
+        if self._may_return(error):
+            self._reconnecting.lost(error or ConnectionLost("the agent closed the connection"))
+        else:
+            self._end(error)
+
+    def _give_up(self, error: AcpError) -> None:
+        """End the connection for good, whether it is up, lost, or being made again."""
+        self._driver.may_return = False
+        self._driver.connection_lost(error)
+        if not self.closed:  # it was lost before
+            self._end(error)
+
+    def _may_return(self, error: AcpError | None) -> bool:
+        """Tell whether a connection that has ended is made again."""
+        if self._reconnecting.is_active:
+            return True
+        wanted = self._driver.may_return and not isinstance(error, ConnectionClosed)
+        return wanted and self._restoration.has_following({})
+
     def _end(self, error: AcpError | None) -> None:
         self._end_error = None if isinstance(error, ConnectionClosed) else error
+        self._driver.is_over, self._driver.may_return = True, False
         self._ended.set()
+        self._reconnecting.ended(self._end_error)
         self.authentication.connection_ended()
         self._incoming.cancel_all()  # nobody waits for the answers any more
         self._mcp.close()
         self._sessions.end("lost" if self._end_error else "closed", str(self._end_error or ""))
         self.diagnostics.close()
+
+    def _against_restart(self) -> str:
+        """Return why the agent should not be started anew now, on behalf of a login; empty where it can be."""
+        if any(session.is_working for session in self._sessions):
+            return "a turn is running, and would be cut off"
+        can_reopen = self.agreement.supports("session/resume") or self.agreement.supports("session/load")
+        if tuple(self._sessions) and not can_reopen:
+            return "sessions are open, and would be lost with the agent's process"
+        return ""
+
+    def _decisions_since(self, session_id: str, time: float) -> Iterable[AuditRecord]:
+        """Return what was decided since a time about the requests of a session and its subagents, oldest first."""
+        session = self._sessions.get(session_id)
+        newer = itertools.takewhile(lambda record: record.time >= time, reversed(self.audit.records))
+        own = [record for record in newer if record.session_id and self._sessions.owner(record.session_id) is session]
+        return reversed(own)
+
+    def _report_observer(self, observer: Callable[..., Any], error: BaseException) -> None:
+        text = f"an observer of the connection's health failed: {type(error).__name__}: {error}"
+        self.diagnostics.add(Diagnostic(DiagnosticKind.HANDLER_FAILED, text))
 
     async def _notify_of_mcp(self, notification: MessageMcpNotification) -> None:
         await self.notify("mcp/message", notification, force=True)  # the agent that asked takes it

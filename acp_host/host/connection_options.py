@@ -6,6 +6,7 @@ from attrs import field, frozen
 
 from acp_host.host.authentication import LoginHandler, LoginRunner
 from acp_host.host.directories import Directories
+from acp_host.host.reconnect_policy import ReconnectPolicy
 from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.quirks import QUIRKS, Quirk
 from acp_host.scheduling import SystemClock
@@ -36,6 +37,7 @@ class ConnectionOptions:
         unstable: offer draft features: plan variants and subagents.
         sidebar: a person sees the reminders panel.
         memory: how much of the transcripts is kept.
+        reconnect: whether, and how, a lost connection is made again; ``None``: over the network only.
         quirks: the table of quirks in force.
         max_message_size: longest message that is read, in bytes.
         clock: says when something happened.
@@ -55,6 +57,7 @@ class ConnectionOptions:
     unstable: bool = False
     sidebar: bool = False
     memory: MemoryPolicy = field(factory=MemoryPolicy)
+    reconnect: ReconnectPolicy | bool | None = None
     quirks: tuple[Quirk, ...] = QUIRKS
     max_message_size: int = MAX_MESSAGE_SIZE
     clock: Clock = field(factory=SystemClock)

@@ -20,7 +20,8 @@ import logging
 from collections.abc import Callable
 from typing import Any, cast
 
-from acp_host.errors import AcpError, ConnectionClosed, ConnectionLost, InvalidState, TransportError
+from acp_host.errors import AcpError, ConnectionClosed, ConnectionLost, InvalidState, OutcomeUnknown, TransportError
+from acp_host.host.interruption import interrupted_call
 from acp_host.protocol.events import CallFailed, RequestReceived, ResponseReceived
 from acp_host.protocol.host_protocol import HostEvent, HostProtocol
 from acp_host.protocol.negotiation import Agreement
@@ -46,6 +47,7 @@ class Driver:
     Attributes:
         absent: methods of extensions that the agent has said it does not have on this connection.
         is_over: nothing will be sent any more, over whichever transport; set by the owner.
+        may_return: another transport may follow this one when it is lost; likewise.
 
     Args:
         transport: moves the bytes; started by :meth:`start`.
@@ -72,6 +74,7 @@ class Driver:
         self._redactor = redactor or Redactor()
         self._losing = losing
         self.is_over = False
+        self.may_return = False
         self.absent: set[str] = set()
         self._earlier: Agreement | None = None
         self._calls: dict[RequestId, Done] = {}
@@ -118,6 +121,7 @@ class Driver:
             ConnectionClosed: this side is closing the connection; nothing was sent.
             TransportError: the agent takes no more messages; nothing was sent.
         """
+        self._check(method)
         if self.protocol.version == 2:
             from acp_host.translate.v2 import requests as second  # loaded for agents of version 2 only
 
@@ -131,6 +135,7 @@ class Driver:
 
     def notify(self, method: str, params: Any = UNSET, *, force: bool = False) -> None:
         """Send a notification. Raises like ``HostProtocol.notify``."""
+        self._check(method)
         if self.protocol.version == 2:
             from acp_host.translate.v2 import requests as second
 
@@ -146,6 +151,10 @@ class Driver:
 
             result = second.answer(result)
         self.protocol.respond(request_id, method, result)
+
+    def _check(self, method: str) -> None:
+        if self.is_over:
+            raise ConnectionClosed(f"{method} was not sent: the connection has ended")
 
     async def call(
         self,
@@ -284,6 +293,8 @@ class Driver:
             self._settled.set()
         if isinstance(outcome, AcpError) and self._redactor.has_secrets:
             outcome.args = tuple([self._redactor.text(part) for part in outcome.args])
+        if isinstance(outcome, OutcomeUnknown) and outcome.interruption is None:
+            outcome.interruption = interrupted_call(outcome.method)
         if done is not None:
             done(outcome)
 

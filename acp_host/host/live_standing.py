@@ -42,6 +42,7 @@ class LiveStanding:
     Attributes:
         client_id: the id that it is attached by; ``None`` as long as it has not attached itself.
         on_permission: see the table of the module.
+        attach: attaches it again as it was, over another connection; ``None`` where it is not attached.
 
     Args:
         state: says who is attached.
@@ -50,11 +51,27 @@ class LiveStanding:
     def __init__(self, state: SessionState) -> None:
         self.client_id: str | None = None
         self.on_permission: ObserverHandler | None = None
+        self.attach: Callable[[], Awaitable[None]] | None = None
+        self._is_stranger = False
         self._state = state
 
     def continue_from(self, earlier: LiveStanding) -> None:
         """Go on with another connection: nothing may be done that could not be before, until it attaches itself."""
         self.client_id, self.on_permission = earlier.client_id, earlier.on_permission
+
+    async def attach_again(self) -> None:
+        """Do so after the connection was made again; until it has worked nothing may be said.
+
+        Raises:
+            AcpError: it did not work.
+        """
+        if self.attach is not None:
+            self._is_stranger = True
+            await self.attach()
+
+    def attached(self, client_id: str) -> None:
+        """Learn that the agent has attached this host."""
+        self.client_id, self._is_stranger = client_id, False
 
     @property
     def may_speak(self) -> bool:
@@ -115,7 +132,7 @@ class LiveStanding:
 
     def _has_right(self, right: Callable[[LiveClient], bool]) -> bool:
         clients = self._clients()
-        if clients is None or self.client_id is None or not clients.controls(self.client_id):
+        if clients is None or self.client_id is None or self._is_stranger or not clients.controls(self.client_id):
             return False
         client = clients.get(self.client_id)
         return client is None or right(client)

@@ -173,18 +173,18 @@ class Surroundings:
     Attributes:
         launch: how the agent was launched; ``None`` where it is no process of this host.
         has_terminal: there is somebody to run a command in a terminal.
-        sessions_open: there are sessions that would be lost with the agent's process.
+        against_restart: why the agent should not be started anew now; empty where it can be.
     """
 
     launch: Launch | None
     has_terminal: bool
-    sessions_open: bool
+    against_restart: str
 
     def against_new_process(self) -> str:
         """Return why the agent cannot be started anew; empty where it can."""
         if self.launch is None:
             return "the agent is not a process that this host started"
-        return "sessions are open, and would be lost with the agent's process" if self.sessions_open else ""
+        return self.against_restart
 
 
 def login_methods(listed: Iterable[AuthMethod], where: Surroundings) -> tuple[LoginMethod, ...]:

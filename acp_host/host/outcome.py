@@ -9,6 +9,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from acp_host.errors import AcpError
+from acp_host.host.interruption import Interruption
 from acp_host.services.change_verdicts import ChangeReport, JudgedChange
 from acp_host.wire.harn.members import harn_meta
 from acp_host.wire.harn.prompt import Terminal, TerminalKind
@@ -41,6 +42,8 @@ class Outcome:
         detail: the raw word or the reason behind ``kind``; may be empty.
         violations: the changes that the policy forbids, where ``kind`` is ``policy_violated`` or ``failed``.
         terminal: the verdict of a Harn agent on the turn; ``None`` where it gave none, and for other agents.
+        interruption: what is known of the turn where the connection has ended before the agent said how it went, or
+            before its prompt was sent; else ``None``.
     """
 
     kind: OutcomeKind
@@ -48,6 +51,7 @@ class Outcome:
     detail: str = ""
     violations: tuple[JudgedChange, ...] = ()
     terminal: Terminal | None = None
+    interruption: Interruption | None = None
 
 
 @frozen(kw_only=True)

@@ -239,7 +239,7 @@ class SessionReminders:
         return self._take_list(asked, others, answer)
 
     def _start(self, reminder: Reminder, policy: ReminderPolicy | None) -> str:
-        if self._context.driver.protocol.ended:
+        if self._context.driver.is_over:
             raise ConnectionClosed("the reminder was not sent: the connection has ended")
         return self._delivery.remind(reminder, policy or ReminderPolicy())
 
@@ -329,9 +329,9 @@ class SessionReminders:
         self._delivery.turn_ended()
         self._run()
 
-    def connection_lost(self) -> None:
-        """Take the end of the connection."""
-        self._delivery.connection_lost(ConnectionLost("the connection has ended"))
+    def connection_lost(self, *, may_return: bool = False) -> None:
+        """Take the end of the connection; ``may_return``: it is being made again, and what is to be sent waits."""
+        self._delivery.connection_lost(ConnectionLost("the connection has ended"), may_return=may_return)
         self._run()
 
     def reattach(self, context: ReminderContext) -> None:

@@ -10,16 +10,18 @@ from typing import Any
 from attrs import evolve
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
-from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, RequestFailed
+from acp_host.errors import AcpError, ConnectionClosed, ConnectionLost, InvalidInput, InvalidState
 from acp_host.host.change_check import ChangeCheck
 from acp_host.host.incoming import OpenRequest
 from acp_host.host.injections import InjectMode, InjectReceipt, SessionInjections
+from acp_host.host.interruption import Interruption, interrupted_turn
 from acp_host.host.live_standing import LiveStanding
 from acp_host.host.prompt_content import PromptPart, content_blocks
 from acp_host.host.reminders import ReminderContext, SessionReminders
 from acp_host.host.replay import ReplayWindow
 from acp_host.host.session_context import Opening, SessionContext
 from acp_host.host.session_methods import SessionMethods
+from acp_host.host.session_origin import SessionOrigin
 from acp_host.host.session_updates import SessionUpdates
 from acp_host.host.stated_turns import StatedTurns
 from acp_host.host.subagents import Subagents
@@ -59,6 +61,7 @@ class Session(SessionMethods):
         injections: takes back and replaces what was said by :meth:`inject`; the messages are in ``state``.
         lacks_history: whether the agent has not told what was said before the session was opened here.
         standing: what this host may do here where other programs are attached to the session, too.
+        origin: what it was opened with, to open it again; ``None`` where a program made it in another way.
     """
 
     def __init__(self, session_id: str, cwd: str, context: SessionContext, changes: ChangeCheck | None = None) -> None:
@@ -66,6 +69,7 @@ class Session(SessionMethods):
         self.id = session_id
         self.cwd = cwd
         self.opening: Opening | None = None
+        self.origin: SessionOrigin | None = None
         self.notices = context.notices.make_center(session_id)
         self.state = SessionState(
             session_id, context.scheduler, self._report_observer, context.memory, self._report_misfit
@@ -81,6 +85,8 @@ class Session(SessionMethods):
             session_id, self._reminder_context, context.scheduler, context.clock, self._report_observer
         )
         self._continues = False
+        self._is_suspended = False
+        self._was_interrupted = False
         self.state.attach(reminders=self._reminders.panel, notices=self.notices)
         version = context.driver.protocol.agreement.protocol_version
         self._says_its_state = version >= 2
@@ -98,6 +104,8 @@ class Session(SessionMethods):
             check=changes,
             gone=self._is_gone,
             refusal=self.standing.refusal,
+            interrupted=self._interrupted,
+            clock=context.clock,
         )
         self.injections = SessionInjections(
             session_id,
@@ -135,6 +143,8 @@ class Session(SessionMethods):
         """Takes an update of this session, or a run of them."""
         self.receive_notification = self._updates.receive_notification
         """Takes a notification of Harn that belongs to this session."""
+        self._clock = context.clock
+        self._decisions_since = context.decisions_since
         self._tell_gone = context.gone
         self._closed = ""
         self._lost = False
@@ -176,7 +186,7 @@ class Session(SessionMethods):
         meta: Mapping[str, Any] | None = None,
         follows: Turn | None = None,
     ) -> Turn:
-        if self._driver.protocol.ended:
+        if self._driver.is_over:
             raise ConnectionClosed("the prompt was not queued: the connection has ended")
         if self._closed:
             raise InvalidState(self._closed)
@@ -428,7 +438,10 @@ class Session(SessionMethods):
         if self._replay is not None:
             self._replay.answered()
         self._turns.opened()
-        if self._continues:
+        if self._is_suspended:
+            self._reminders.reattach(self._reminder_context)
+            self._reminders.reopened()
+        elif self._continues:
             self._continues = False
             self.state.apply(events.HealthChanged("connected"))
             self._reminders.reopened()
@@ -485,6 +498,51 @@ class Session(SessionMethods):
         self._continues = True
         self._reminders.reattach(self._reminder_context)
 
+    def connection_lost(self, detail: str, *, may_return: bool) -> None:
+        """Take the loss of the connection, before any call learns of it.
+
+        Args:
+            detail: why it was lost, for people.
+            may_return: it is being made again: what is queued waits for :meth:`goes_on`; else for nothing, and
+                :meth:`connection_ended` follows.
+        """
+        if may_return:
+            self._is_suspended = True
+            self._was_interrupted = self._was_interrupted or self._turns.current is not None
+            self._turns.suspend(ConnectionLost(detail or "the connection has ended"))
+            self._apply_health("reconnecting", detail)
+        self.replay_ends()
+        self._reminders.connection_lost(may_return=may_return)
+        self.injections.ended("the connection was lost")
+
+    @property
+    def is_working(self) -> bool:
+        """Whether the agent works on a turn."""
+        return self._turns.running is not None
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether the connection is lost and being made again, and the agent has not opened this session since."""
+        return self._is_suspended
+
+    def goes_on(self, lost: str, summary: str) -> None:
+        """Learn that the session is open again, and what the user is to be told about that."""
+        self._is_suspended = False
+        if summary or self._was_interrupted:
+            self.state.apply(events.ConnectionRestored(lost, self._was_interrupted, summary))
+        self._was_interrupted = False
+        self._apply_health("connected", "")
+        self._turns.resume()
+
+    def _apply_health(self, status: str, detail: str) -> None:
+        self.state.apply(events.HealthChanged(status, detail))
+        self.subagents.apply(events.HealthChanged(status, detail))
+
+    def _interrupted(self, turn: Turn, accepted: bool) -> Interruption:
+        since = self._clock.now() if turn.sent_at is None else turn.sent_at
+        decisions = self._decisions_since(self.id, since)
+        return interrupted_turn(turn.number, turn.text, self.state.snapshot(), decisions, accepted=accepted)
+
     def connection_ended(self, status: str, detail: str) -> None:
         """Take the end of the connection: nothing that is queued will be sent."""
         self._turns.stop(ConnectionLost(detail or "the connection has ended"))
@@ -493,8 +551,7 @@ class Session(SessionMethods):
         self.replay_ends()
         self._reminders.connection_lost()
         self.injections.ended("the connection has ended")
-        self.state.apply(events.HealthChanged(status, detail))
-        self.subagents.apply(events.HealthChanged(status, detail))
+        self._apply_health(status, detail)
 
     @property
     def is_lost(self) -> bool:
@@ -504,13 +561,17 @@ class Session(SessionMethods):
         """
         return self._lost
 
-    def _is_gone(self, error: RequestFailed) -> None:
+    def _is_gone(self, error: AcpError) -> None:
         """Take the agent's word that it does not know the session any more."""
+        self.give_up("the agent does not know it any more", error)
+
+    def give_up(self, why: str, error: AcpError) -> None:
+        """Take it that nobody can go on with this session: ``why``, in words, and the error that says so."""
         self._lost = True
-        self._closed = f"session {self.id} is lost: the agent does not know it any more. Go on with open_session()"
+        self._closed = f"session {self.id} is lost: {why}. Go on with open_session()"
         note = Diagnostic(DiagnosticKind.UNEXPECTED, f"the session is lost: {error}", session_id=self.id)
         self._report(note)
-        self.state.apply(events.HealthChanged("lost", str(error)))
+        self._apply_health("lost", str(error))
         self._tell_gone(self.id)
 
     def let_go(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 
 from attrs import frozen
 
@@ -13,6 +13,7 @@ from acp_host.host.incoming import IncomingRequests
 from acp_host.host.notices import NoticeRouter
 from acp_host.host.reminders import ReminderSettings
 from acp_host.host.turn_queue import CancelTimeouts
+from acp_host.services.audit import AuditRecord
 from acp_host.state.clock import Clock, Scheduler
 from acp_host.state.memory import MemoryPolicy
 from acp_host.wire.session import (
@@ -47,6 +48,7 @@ class SessionContext:
         after_cancel: called with the session's id when a cancel was sent, and again when the cancelled turn is over.
         gone: called with the id of a session that the agent does not know any more, after the session.
         close_session: closes a session by its id, as ``HostConnection.close_session``.
+        decisions_since: returns what the host did for the agent in a session since a time, given the session's id.
     """
 
     driver: Driver
@@ -62,3 +64,4 @@ class SessionContext:
     after_cancel: Callable[[str], None]
     gone: Callable[[str], None]
     close_session: Callable[..., Awaitable[CloseSessionResponse]]
+    decisions_since: Callable[[str, float], Iterable[AuditRecord]]

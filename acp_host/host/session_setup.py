@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from acp_host.errors import InvalidInput
 from acp_host.host.directories import Directories
+from acp_host.host.session_origin import SessionOrigin
 from acp_host.protocol.negotiation import Agreement
 from acp_host.services.mcp import HostMcpServer
 from acp_host.wire._model import UNSET
@@ -34,20 +35,18 @@ class SessionSetup:
     """What is the same in every request that opens a session.
 
     Attributes:
+        origin: what the application has asked for, with absolute directories.
         roots: the session's directories, ``cwd`` first; absolute.
         fields: the attributes of the request.
     """
 
+    origin: SessionOrigin
     roots: list[str]
     fields: dict[str, Any]
 
 
 def session_setup(
-    cwd: str | Path,
-    additional_directories: Sequence[str | Path],
-    mcp_servers: Sequence[McpServer | HostMcpServer],
-    system_prompt: SystemPrompt | None,
-    meta: Mapping[str, Any] | None,
+    origin: SessionOrigin,
     agreement: Agreement | None,
     lend: Callable[[HostMcpServer], McpServer],
     directories: Directories,
@@ -55,11 +54,7 @@ def session_setup(
     """Return what an application has asked for as parts of a request.
 
     Args:
-        cwd: as for :meth:`HostConnection.new_session`, like those that follow.
-        additional_directories: likewise.
-        mcp_servers: likewise.
-        system_prompt: likewise.
-        meta: likewise.
+        origin: what it has asked for.
         agreement: what it must be covered by; ``None`` to send what was not agreed, too.
         lend: returns how a server of this program is told to the agent.
         directories: checks the paths.
@@ -68,18 +63,20 @@ def session_setup(
         NotSupported: the agent does not offer what it needs.
         InvalidInput: an argument is none that an agent could take.
     """
-    _check_mcp_servers(mcp_servers)
+    _check_mcp_servers(origin.mcp_servers)
     if agreement is not None:
-        _check_offered(agreement, additional_directories, mcp_servers, system_prompt)
-    roots = [directories.existing(cwd), *(directories.existing(directory) for directory in additional_directories)]
+        _check_offered(agreement, origin.additional_directories, origin.mcp_servers, origin.system_prompt)
+    roots = [directories.existing(origin.cwd), *map(directories.existing, origin.additional_directories)]
+    servers = [lend(each) if isinstance(each, HostMcpServer) else each for each in origin.mcp_servers]
     return SessionSetup(
+        evolve(origin, cwd=roots[0], additional_directories=tuple(roots[1:])),
         roots,
         {
             "cwd": roots[0],
-            "mcp_servers": tuple([lend(each) if isinstance(each, HostMcpServer) else each for each in mcp_servers]),
+            "mcp_servers": tuple(servers),
             "additional_directories": tuple(roots[1:]) or UNSET,
-            "system_prompt": system_prompt or UNSET,
-            "meta": meta or UNSET,
+            "system_prompt": origin.system_prompt or UNSET,
+            "meta": origin.meta or UNSET,
         },
     )
 

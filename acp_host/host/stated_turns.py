@@ -85,10 +85,10 @@ class StatedTurns(TurnQueue):
     def _is_ready(self) -> bool:
         return not self._foreground.is_active and super()._is_ready()
 
-    def _send(self, turn: Turn, params: PromptRequest) -> None:
+    def _write(self, turn: Turn, params: PromptRequest) -> AcpError | None:
         self._foreground.turn_begins()
         self._is_answered, self._ends_with = False, None
-        super()._send(turn, params)
+        return super()._write(turn, params)
 
     def _ended(self, turn: Turn, params: PromptRequest, end: Any) -> None:
         if turn is not self.current:
@@ -153,10 +153,24 @@ class StatedTurns(TurnQueue):
 
     def stop(self, cause: AcpError) -> None:
         super().stop(cause)
+        self._cut_off(cause)
+
+    def suspend(self, cause: AcpError) -> None:
+        super().suspend(cause)
+        self._cut_off(cause)
+
+    def _cut_off(self, cause: AcpError) -> None:
+        """End a turn whose prompt was answered: no call ends with the connection that would end it."""
         self._foreground = Foreground()  # what was told is of this connection
         turn = self.current
-        if turn is not None and self._is_answered:
-            self._finish(turn, OutcomeUnknown("session/prompt", cause) if turn.prompt.blocks else cause)
+        if turn is None or not self._is_answered:
+            return
+        if turn.origin != TurnOrigin.USER:
+            self._finish(turn, cause)
+            return
+        end = OutcomeUnknown("session/prompt", cause)
+        end.interruption = self._interrupted(turn, True)
+        self._finish(turn, end)
 
 
 def _end(idle: SessionStateUpdate) -> Any:

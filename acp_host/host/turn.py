@@ -11,7 +11,8 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from acp_host.errors import AcpError, InvalidState
+from acp_host.errors import AcpError, InvalidState, OutcomeUnknown
+from acp_host.host.interruption import Interruption, unsent
 from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult, with_changes
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
 from acp_host.services.change_verdicts import ChangeReport
@@ -77,6 +78,7 @@ class Turn:
         origin: one of :class:`TurnOrigin`; a turn that the agent has begun has an empty prompt.
         cancel_requested: :meth:`cancel` was called, or the turn was cancelled in another way.
         choices: in words, which options its permission requests were answered with, the newest hundred.
+        sent_at: when its prompt was written, in seconds since the epoch; ``None`` before.
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class Turn:
         self.origin = origin
         self.cancel_requested = False
         self.cancel_reason = ""
+        self.sent_at: float | None = None
         self.choices: deque[str] = deque(maxlen=_MAX_CHOICES)
         self._cancel = cancel
         self._text: list[str] = []
@@ -100,6 +103,7 @@ class Turn:
         self._iterated = False
         self._has_dropped = False
         self._changes: ChangeReport | None = None
+        self._unsent: Interruption | None = None
         self._result: asyncio.Future[TurnResult] = asyncio.get_running_loop().create_future()
 
     # --- for applications -------------------------------------------------------------------------------------------
@@ -163,7 +167,7 @@ class Turn:
 
         Raises:
             RequestFailed: the agent answered the prompt with an error.
-            OutcomeUnknown: the connection ended while the turn ran.
+            OutcomeUnknown: the connection ended while the turn ran; its ``interruption`` says what is known of it.
         """
         if not self._iterated and self._updates is not None:
             self._has_dropped = self._updates.take() is not None
@@ -206,7 +210,8 @@ class Turn:
         if error is None:
             return self._result.result().outcome
         violations = () if self._changes is None else self._changes.violations
-        return Outcome(OutcomeKind.FAILED, detail=str(error), violations=violations)
+        interruption = error.interruption if isinstance(error, OutcomeUnknown) else self._unsent
+        return Outcome(OutcomeKind.FAILED, detail=str(error), violations=violations, interruption=interruption)
 
     @property
     def text(self) -> str:
@@ -293,6 +298,11 @@ class Turn:
     def judged(self, changes: ChangeReport) -> None:
         """Take what has changed in the turn, before its end is told."""
         self._changes = changes
+
+    def fail_unsent(self, error: AcpError) -> None:
+        """End a turn whose prompt was not sent, and will not be."""
+        self._unsent = unsent("session/prompt")
+        self.fail(error)
 
     def fail(self, error: AcpError) -> None:
         """End a turn whose prompt failed."""

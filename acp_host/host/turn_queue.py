@@ -16,16 +16,27 @@ from typing import Any
 from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import AcpError, AuthRequired, InvalidParams, MalformedResponse, RequestFailed
+from acp_host.errors import (
+    AcpError,
+    AuthRequired,
+    ConnectionClosed,
+    InvalidParams,
+    MalformedResponse,
+    OutcomeUnknown,
+    RequestFailed,
+    TransportError,
+)
 from acp_host.host.change_check import ChangeCheck
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests
+from acp_host.host.interruption import Interruption
 from acp_host.host.outcome import Outcome, outcome_of
 from acp_host.host.reminders import SessionReminders
 from acp_host.host.session_gone import says_gone
 from acp_host.host.turn import Turn
 from acp_host.services.change_verdicts import ChangeReport
 from acp_host.state import events
+from acp_host.state.clock import Clock
 from acp_host.wire._model import NO_EXTRA, UNSET
 from acp_host.wire.harn.prompt import Terminal
 from acp_host.wire.ids import RequestId
@@ -72,6 +83,9 @@ class TurnQueue:
         check: holds what each turn has changed against the policy; ``None``: nobody does.
         gone: called when the agent has answered a prompt that it does not know the session.
         refusal: returns why no prompt may be sent now; ``None`` if one may.
+        interrupted: returns what is known of a turn that the end of the connection has cut off, given whether the
+            agent has accepted its prompt.
+        clock: says when a prompt was written.
     """
 
     def __init__(
@@ -89,6 +103,8 @@ class TurnQueue:
         check: ChangeCheck | None,
         gone: Callable[[RequestFailed], None],
         refusal: Callable[[], AcpError | None],
+        interrupted: Callable[[Turn, bool], Interruption],
+        clock: Clock,
     ) -> None:
         self.current: Turn | None = None
         self.prompt_id: RequestId = None
@@ -103,6 +119,10 @@ class TurnQueue:
         self._log_in_for = log_in_for
         self._gone = gone
         self._refusal = refusal
+        self._interrupted = interrupted
+        self._clock = clock
+        self._is_suspended = False
+        """Whether the connection is lost and may come back; nothing is sent meanwhile."""
         self._repeated: Turn | None = None
         self._awaits_login = False
         self._check = check
@@ -143,11 +163,22 @@ class TurnQueue:
         queue, self._queue = self._queue, deque()
         for turn in queue:
             self._apply(events.TurnDropped(turn.number))
-            turn.fail(error)
+            turn.fail_unsent(error)
 
     def forget_prompt(self) -> None:
         """Learn that nothing will be asked about the newest prompt any more: the session is closed."""
         self._incoming.prompt_is(self._session_id, None, self.prompt_id)
+
+    def suspend(self, cause: AcpError) -> None:
+        """Learn that the connection is lost by ``cause`` and may come back: what waits goes on waiting."""
+        self._is_suspended = True
+        self._incoming.prompt_is(self._session_id, None, self.prompt_id)
+        self.prompt_id = None  # the next connection counts anew
+
+    def resume(self) -> None:
+        """Learn that the agent has opened the session again."""
+        self._is_suspended = False
+        self.send_next()
 
     def stop(self, cause: AcpError) -> None:
         """Stop the clock; the connection is over, and ``cause`` says why."""
@@ -160,6 +191,8 @@ class TurnQueue:
 
     def send_next(self) -> None:
         """Send the next turn if none is on the wire; where none may be sent, those that wait fail."""
+        if self._is_suspended:
+            return
         refusal = self._refusal() if self._queue and self.current is None else None
         if refusal is not None:
             self.drop(refusal)
@@ -170,9 +203,14 @@ class TurnQueue:
             blocks = (*(reminder.block for reminder in leading), *turn.prompt.blocks)
             params = PromptRequest(self._session_id, blocks, turn.prompt.meta or UNSET, extra=self._name(turn))
             self.current = turn
+            error = self._write(turn, params)
+            if error is not None and self._driver.may_return and isinstance(error, TransportError | ConnectionClosed):
+                self._put_back(turn)
+                return
             shown = tuple([events.ReminderShown(reminder.id, reminder.body) for reminder in leading])
             self._apply(events.TurnStarted(turn.number, turn.prompt.blocks, blocks, shown))
-            self._send(turn, params)
+            if error is not None:
+                self._fail_unsent(turn, error)
 
     @property
     def agent_is_harn(self) -> bool:
@@ -211,22 +249,35 @@ class TurnQueue:
         self._looking, self._looked = False, bool(self._queue)
         self.send_next()
 
-    def _send(self, turn: Turn, params: PromptRequest) -> None:
-        """Send the prompt of the turn on the wire."""
+    def _write(self, turn: Turn, params: PromptRequest) -> AcpError | None:
+        """Write the prompt of the turn on the wire; return why nothing was written, if that is so."""
         try:
             prompt_id = self._driver.send("session/prompt", params, functools.partial(self._ended, turn, params))
         except AcpError as error:
-            self._leave(turn, error)
-            turn.fail(error)
-            self._tell_end(turn)
-        else:
-            self._incoming.prompt_is(self._session_id, prompt_id, self.prompt_id)
-            self.prompt_id = prompt_id
-            self._watch_idle(turn)
+            return error
+        turn.sent_at = turn.sent_at or self._clock.now()
+        self._incoming.prompt_is(self._session_id, prompt_id, self.prompt_id)
+        self.prompt_id = prompt_id
+        self._watch_idle(turn)
+        return None
+
+    def _put_back(self, turn: Turn) -> None:
+        """Let a turn wait that could not be written: the end of the connection is on its way, and another follows."""
+        self.current, self._is_suspended = None, True
+        self._queue.appendleft(turn)
+        self.reminders.turn_over(ConnectionClosed("the prompt was not sent"))
+
+    def _fail_unsent(self, turn: Turn, error: AcpError) -> None:
+        """End a turn whose prompt could not be written."""
+        self._leave(turn, error)
+        turn.fail_unsent(error)
+        self._tell_end(turn)
 
     def _ended(self, turn: Turn, params: PromptRequest, end: Any) -> None:
         if turn is not self.current or self._repeats_after_login(turn, params, end):
             return
+        if isinstance(end, OutcomeUnknown):
+            end.interruption = self._interrupted(turn, False)
         self._finish(turn, end)
 
     def _repeats_after_login(self, turn: Turn, params: PromptRequest, end: Any) -> bool:
@@ -242,7 +293,9 @@ class TurnQueue:
                 return  # it was cancelled, or the session closed
             self._awaits_login = False
             if failure is None and not self._driver.protocol.ended:
-                self._send(turn, params)
+                error = self._write(turn, params)
+                if error is not None:
+                    self._fail_unsent(turn, error)
             else:
                 end.__cause__ = failure
                 self._finish(turn, end)
@@ -275,7 +328,7 @@ class TurnQueue:
     def _settle(self, turn: Turn, end: Any) -> None:
         if not isinstance(end, AcpError):
             turn.finish(end, self._outcome(end))
-        elif turn.cancel_requested and not self._driver.protocol.ended:
+        elif turn.cancel_requested and not isinstance(end, OutcomeUnknown):
             turn.finish_cancelled(end)
         elif isinstance(end, MalformedResponse) and end.has_result:
             diagnostic = Diagnostic(

@@ -209,12 +209,20 @@ class Delivery:
 
     # --- the connection ---------------------------------------------------------------------------------------------
 
-    def connection_lost(self, cause: AcpError) -> None:
-        """Take the end of the connection: what was written is uncertain, what is held stays."""
+    def connection_lost(self, cause: AcpError, *, may_return: bool = False) -> None:
+        """Take the end of the connection: what was written is uncertain, what is held stays.
+
+        Args:
+            cause: why it has ended.
+            may_return: it is being made again; what is to be sent until then waits for that.
+        """
+        self._ladder.awaits_connection = may_return
         if self._ladder.situation.connected:
             self._change(connected=False)
             self._hands.prompt_lost()
             self._ladder.connection_lost(cause)
+        if not may_return:
+            self._ladder.release()
 
     def reconnected(
         self, agreement: Agreement, learned: Learned, *, host: str, sidebar: bool, rungs: Mapping[str, WireRung]
@@ -225,6 +233,7 @@ class Delivery:
         the class, as they are for that connection.
         """
         self._rungs, self._hands.host = rungs, host
+        self._ladder.awaits_connection = False
         self._ladder.reconnected(host, rungs)
         self._change(agreement=agreement, learned=learned, sidebar=sidebar, connected=True, turn_running=False)
         self._agree(agreement)

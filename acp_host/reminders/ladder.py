@@ -85,6 +85,7 @@ class Ladder:
     Attributes:
         situation: what decides which rungs are there.
         turn: number of the session's turn.
+        awaits_connection: the connection is lost and may come back; what is to be sent waits for that.
 
     Args:
         context: what it needs around it.
@@ -94,6 +95,8 @@ class Ladder:
     def __init__(self, context: LadderContext, situation: Situation) -> None:
         self.situation = situation
         self.turn = 0
+        self.awaits_connection = False
+        self._held_back: list[Job] = []
         self._context = context
         self._panel = context.panel
         self._command = context.command
@@ -117,7 +120,8 @@ class Ladder:
         Raises:
             ReminderNotDelivered: the required rung is not there; nothing was done.
         """
-        plan = tuple(plan_in(self.situation, reminder, policy, self._context.rungs))
+        situation = evolve(self.situation, connected=self.situation.connected or self.awaits_connection)
+        plan = tuple(plan_in(situation, reminder, policy, self._context.rungs))
         if policy.require is not None:
             step = next(step for step in plan if step.rung == policy.require)
             if not step.available:
@@ -125,7 +129,10 @@ class Ladder:
         job = Job(self._panel.next_id(), next(self._orders), reminder, policy, plan)
         self._panel.apply(job.made())
         self._waiting[job.id] = job
-        self._descend(job)
+        if self.awaits_connection or self._held_back:
+            self._held_back.append(job)
+        else:
+            self._descend(job)
         return job.id
 
     def is_waiting(self, entry_id: str) -> bool:
@@ -206,6 +213,10 @@ class Ladder:
     def caller_cancelled(self, entry_id: str) -> None:
         """Take note that nobody waits for a reminder any more: it is withdrawn."""
         job = self._waiting.get(entry_id)
+        if job in self._held_back:
+            self._held_back.remove(job)
+            self._give_up(job, ReminderFault(message="it was given up before it was sent"), None)
+            return
         if job is None or job.current is None:
             return
         job.cancelled = True
@@ -252,9 +263,21 @@ class Ladder:
             self._give_up(job, fault, None)
 
     def go_on(self) -> None:
-        """After a reconnection: go on with what is uncertain where the policy accepts that it may arrive twice."""
+        """After a reconnection: go on with what is uncertain where the policy accepts that it may arrive twice.
+
+        Then what has waited for it is sent.
+        """
+        if self.awaits_connection:
+            return  # it is lost again
         for job in tuple(self._uncertain.values()):
             self._goes_on(job)
+        self.release()
+
+    def release(self) -> None:
+        """Send what has waited for the connection, as far as it can be."""
+        held, self._held_back = self._held_back, []
+        for job in held:
+            self._descend(job)
 
     # --- down the ladder --------------------------------------------------------------------------------------------
 

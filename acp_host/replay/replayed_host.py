@@ -18,6 +18,8 @@ from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.handshake import agree
 from acp_host.host.services import ServiceSet
 from acp_host.host.session import Session
+from acp_host.host.session_origin import SessionOrigin
+from acp_host.host.session_setup import SessionSetup
 from acp_host.recording.matching import request_key
 from acp_host.transports import Transport
 from acp_host.wire.converters import check, structure_tolerant
@@ -63,7 +65,7 @@ class ReplayedHost(HostConnection):
         self._driver.connection_lost(ConnectionLost(why))
         self._answers.clear()
         self._ended.clear()
-        self._end_error = None
+        self._end_error, self._driver.is_over = None, False
         self._driver.attach(transport, self._make_protocol())
         await self._driver.start()
 
@@ -99,12 +101,12 @@ class ReplayedHost(HostConnection):
 
     async def create(self, method: str, params: Mapping[str, Any]) -> None:
         """Open a session whose id the agent chooses."""
-        await self._create_once(method, _typed(method, params), _roots(params), True)
+        await self._create_once(method, _typed(method, params), _setup(params), True)
 
     async def reopen(self, method: str, params: Mapping[str, Any]) -> None:
         """Open a session whose id is known."""
         request = _typed(method, params)
-        await self._reopen_once(method, request, request.session_id, _roots(params), None, True)
+        await self._reopen_once(method, request, request.session_id, _setup(params), None, True)
 
     async def call(self, method: str, params: Any) -> Any:
         """Send any request, and return its result."""
@@ -177,7 +179,8 @@ def _typed(method: str, params: Mapping[str, Any]) -> Any:
     return structure_tolerant({**named, "cwd": _ROOT, "mcpServers": []}, entry.params_type)[0]
 
 
-def _roots(params: Mapping[str, Any]) -> list[str]:
+def _setup(params: Mapping[str, Any]) -> SessionSetup:
     further = params.get("additionalDirectories")
-    roots = [params.get("cwd"), *(further if isinstance(further, list) else ())]
-    return [root if isinstance(root, str) else _ROOT for root in roots]
+    given = [params.get("cwd"), *(further if isinstance(further, list) else ())]
+    roots = [root if isinstance(root, str) else _ROOT for root in given]
+    return SessionSetup(SessionOrigin(cwd=roots[0], additional_directories=roots[1:]), roots, {})

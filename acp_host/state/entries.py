@@ -23,6 +23,7 @@ __all__ = [
     "ENDED_CALL",
     "BlockPart",
     "CompactionEntry",
+    "ConnectionEntry",
     "Entry",
     "HistoryEntry",
     "MessageEntry",
@@ -273,6 +274,30 @@ class HistoryEntry:
 
 
 @value
+class ConnectionEntry:
+    """The place where the connection to the agent was lost and made again.
+
+    Attributes:
+        position: its id.
+        lost: what is missing since: ``nothing``, ``history`` or ``context`` (the agent knows nothing of what stands
+            before it).
+        interrupted: a turn was cut off; its end is not known.
+        summary: for the user, what is missing; may be empty.
+        turn: number of its turn; ``None`` between turns.
+        replayed: it came from a replay.
+    """
+
+    type: ClassVar[str] = "connection"
+
+    position: int
+    lost: str
+    interrupted: bool = False
+    summary: str = ""
+    turn: int | None = None
+    replayed: bool = False
+
+
+@value
 class UnknownEntry:
     """An update of a kind that this version does not know, or that could not be read.
 
@@ -296,6 +321,13 @@ class UnknownEntry:
 
 
 Entry: TypeAlias = (
-    MessageEntry | ToolCallEntry | CompactionEntry | SessionMessageEntry | HistoryEntry | ReminderNote | UnknownEntry
+    MessageEntry
+    | ToolCallEntry
+    | CompactionEntry
+    | SessionMessageEntry
+    | HistoryEntry
+    | ConnectionEntry
+    | ReminderNote
+    | UnknownEntry
 )
 """One entry of a transcript."""

@@ -36,6 +36,7 @@ __all__ = [
     "CompactionReported",
     "CompactionSummaryAdded",
     "ConfigOptionsReplaced",
+    "ConnectionRestored",
     "HarnEvent",
     "HealthChanged",
     "HistoryChanged",
@@ -526,10 +527,25 @@ class SessionClosed:
 
 @model
 class HealthChanged:
-    """The connection's health: ``connected``, ``lost`` or ``closed``, and why."""
+    """The connection's health: ``connected``, ``reconnecting``, ``lost`` or ``closed``, and why."""
 
     status: str
     detail: str = ""
+
+
+@model
+class ConnectionRestored:
+    """The session was opened again over another connection.
+
+    Attributes:
+        lost: what is missing: ``nothing``, ``history`` or ``context``.
+        interrupted: a turn was cut off.
+        summary: for the user, what is missing; may be empty.
+    """
+
+    lost: str
+    interrupted: bool
+    summary: str = ""
 
 
 @model
@@ -593,6 +609,7 @@ SessionEvent: TypeAlias = (
     | ReplayEnded
     | SessionClosed
     | HealthChanged
+    | ConnectionRestored
     | InjectionEvent
     | UserMessageTold
     | ToldAside

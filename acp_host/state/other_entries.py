@@ -7,7 +7,14 @@ from typing import Any
 
 from acp_host.state import events
 from acp_host.state.builders import parts_of
-from acp_host.state.entries import CompactionEntry, Entry, HistoryEntry, SessionMessageEntry, UnknownEntry
+from acp_host.state.entries import (
+    CompactionEntry,
+    ConnectionEntry,
+    Entry,
+    HistoryEntry,
+    SessionMessageEntry,
+    UnknownEntry,
+)
 from acp_host.state.transcript import Builder
 from acp_host.state.transcript_writer import TranscriptWriter
 from acp_host.wire._model import UNSET, evolve
@@ -42,6 +49,7 @@ class OtherEntries:
             events.CompactionSummaryAdded: self._compaction_summary,
             events.SessionMessageReported: self._session_message,
             events.HistoryChanged: self._history_changed,
+            events.ConnectionRestored: self._connection_restored,
             events.UnknownReported: self._unknown,
         }
 
@@ -92,6 +100,11 @@ class OtherEntries:
     def _history_changed(self, event: events.HistoryChanged) -> None:
         said = {name: getattr(event, name) for name in _SAID_OF_HISTORY}
         self._add(HistoryEntry(**said, **self._writer.place()))
+
+    def _connection_restored(self, event: events.ConnectionRestored) -> None:
+        place = self._writer.place()
+        entry = ConnectionEntry(lost=event.lost, interrupted=event.interrupted, summary=event.summary, **place)
+        self._add(entry)
 
     def _unknown(self, event: events.UnknownReported) -> None:
         entry = UnknownEntry(tag=event.tag, data=event.data, problem=event.problem, **self._writer.place())

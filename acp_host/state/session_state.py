@@ -101,6 +101,8 @@ class SessionState(Observable[SessionSnapshot]):
         self._packing = False
         # What was told before a replay of a session that may yet not be opened.
         self._before_replay: tuple[Mapping[str, Any], Settings] | None = None
+        # What is to stand behind the history that is being told.
+        self._after_replay: events.ConnectionRestored | None = None
         self._reminders: RemindersPanel | None = None
         self._notices: NoticeCenter | None = None
         self._harn: HarnState | None = None
@@ -129,6 +131,7 @@ class SessionState(Observable[SessionSnapshot]):
         }
         for kind in (events.ModeChanged, events.ConfigOptionsReplaced, events.OptionSetTaken):
             in_turn[kind] = self._as_interruption(in_turn[kind])
+        in_turn[events.ConnectionRestored] = self._behind_replay(in_turn[events.ConnectionRestored])
         # Two tables, so that what is derived between turns costs nothing while a turn runs.
         signs: dict[type, Callable[[Any], None]] = {kind: self._as_sign(in_turn[kind]) for kind in _SIGNS_OF_WORK}
         self._reducers_in_turn = in_turn
@@ -361,6 +364,9 @@ class SessionState(Observable[SessionSnapshot]):
         if self._harn is not None:
             self._harn.replay_ends()
         first_prompt = self._conversation.replay_ended()
+        restored, self._after_replay = self._after_replay, None
+        if restored is not None:
+            self.apply(restored)
         self._choose_reducers()
         if first_prompt is not None:
             self._facts.name_after(tuple([TextContent(part.text) for part in first_prompt.parts]))
@@ -418,6 +424,15 @@ class SessionState(Observable[SessionSnapshot]):
         if asked:
             self._activity.stop()
         self._reducers = self._reducers_in_turn if asked else self._reducers_between_turns
+
+    def _behind_replay(self, reducer: Callable[[Any], None]) -> Callable[[Any], None]:
+        def fold(event: Any) -> None:
+            if self.is_replaying:
+                self._after_replay = event
+            else:
+                reducer(event)
+
+        return fold
 
     def _as_interruption(self, reducer: Callable[[Any], None]) -> Callable[[Any], None]:
         def fold(event: Any) -> None:

@@ -205,7 +205,7 @@ class Health:
     """Whether the agent can be reached.
 
     Attributes:
-        status: ``connected``, ``lost`` or ``closed``.
+        status: ``connected``, ``reconnecting``, ``lost`` or ``closed``.
         detail: why, for people; may be empty.
     """
 

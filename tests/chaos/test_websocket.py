@@ -72,7 +72,11 @@ async def test_r202_messages_beyond_the_maximum() -> None:
         await line.done(prompt)
 
     options = RemoteOptions(max_size=10_000)
-    async with asyncio.timeout(PATIENCE), elsewhere(turn) as place, acp_host.connect(place.url, remote=options) as host:
+    async with (
+        asyncio.timeout(PATIENCE),
+        elsewhere(turn) as place,
+        acp_host.connect(place.url, reconnect=False, remote=options) as host,
+    ):
         session = await host.new_session(WORKSPACE)
         with pytest.raises(OutcomeUnknown, match=r"more than 10000 bytes.*max_size"):
             await session.prompt("Hi")
@@ -86,7 +90,11 @@ async def test_r203_a_connection_that_is_cut_in_a_turn() -> None:
         await line.say("half of ")
         line.socket.transport.abort()
 
-    async with asyncio.timeout(PATIENCE), elsewhere(turn) as place, acp_host.connect(place.url) as host:
+    async with (
+        asyncio.timeout(PATIENCE),
+        elsewhere(turn) as place,
+        acp_host.connect(place.url, reconnect=False) as host,
+    ):
         session = await host.new_session(WORKSPACE)
         with pytest.raises(OutcomeUnknown, match="cut without a goodbye"):
             await session.prompt("Hi")
@@ -102,7 +110,11 @@ async def test_r204_goodbyes_in_a_turn(code: int, retryable: bool) -> None:
         await line.socket.close(code, f"\x1b]0;owned\x07 {TOKEN} is bad")
 
     options = RemoteOptions(bearer=TOKEN)
-    async with asyncio.timeout(PATIENCE), elsewhere(turn) as place, acp_host.connect(place.url, remote=options) as host:
+    async with (
+        asyncio.timeout(PATIENCE),
+        elsewhere(turn) as place,
+        acp_host.connect(place.url, reconnect=False, remote=options) as host,
+    ):
         session = await host.new_session(WORKSPACE)
         with pytest.raises(OutcomeUnknown) as raised:
             await session.prompt("Hi")
@@ -121,7 +133,11 @@ async def test_r205_the_end_of_a_turn_and_then_the_end() -> None:
         await line.done(prompt)
         await line.socket.close(1011)
 
-    async with asyncio.timeout(PATIENCE), elsewhere(turn) as place, acp_host.connect(place.url) as host:
+    async with (
+        asyncio.timeout(PATIENCE),
+        elsewhere(turn) as place,
+        acp_host.connect(place.url, reconnect=False) as host,
+    ):
         assert (await (await host.new_session(WORKSPACE)).prompt("Hi")).text == "All of it."
         error = await host.wait_closed()
         assert isinstance(error, ConnectionLost)

@@ -15,7 +15,7 @@ from acp_host.errors import ConnectionClosed, InvalidInput, InvalidState, LoginF
 from acp_host.host.authentication import LoginRequest
 from acp_host.host.login_methods import AgentLogin, EnvVarLogin, LoginKind, TerminalLogin
 from acp_host.services.login_terminal import run_in_this_terminal
-from acp_host.testing import ReferenceAgent, ScriptedAgent
+from acp_host.testing import AgentTurn, ReferenceAgent, ScriptedAgent
 from acp_host.transports._launch import Launch
 from tests.host.processes import Process
 from tests.host.scripts import DONE, connected, shown, until
@@ -402,9 +402,9 @@ async def test_a_prompt_that_waits_for_a_login_ends_at_once(how: str, tmp_path: 
         handler.may_answer.set()
 
 
-async def test_with_sessions_open_no_new_process_is_started() -> None:
+async def test_no_new_process_is_started_for_a_login_that_would_lose_the_sessions() -> None:
     def make(env: Mapping[str, str]) -> ReferenceAgent:
-        return ReferenceAgent(require_auth=True, logins=["agent", "env_var"])
+        return ReferenceAgent(require_auth=True, logins=["agent", "env_var"], without=["load", "resume"])
 
     async with acp_host.connect(Process(make), authenticate=Chooses("reference-login")) as host:
         await host.new_session()
@@ -412,8 +412,48 @@ async def test_with_sessions_open_no_new_process_is_started() -> None:
         assert "sessions are open" in key.unavailable
         with pytest.raises(InvalidState, match="sessions are open"):
             await host.authentication.log_in(key, values={"REFERENCE_AGENT_KEY": SECRET})
-        with pytest.raises(InvalidState, match="sessions are open"):
-            await host.restart()
+
+
+async def test_no_new_process_is_started_for_a_login_while_a_turn_runs() -> None:
+    async def slow(turn: AgentTurn) -> None:
+        await asyncio.Event().wait()
+
+    def make(env: Mapping[str, str]) -> ReferenceAgent:
+        return ReferenceAgent(script=slow, require_auth=True, logins=["agent", "env_var"])
+
+    async with acp_host.connect(Process(make), authenticate=Chooses("reference-login")) as host:
+        session = await host.new_session()
+        _, key = host.authentication.methods
+        assert key.available
+        turn = session.prompt("go")
+        _, key = host.authentication.methods
+        assert "a turn is running" in key.unavailable
+        turn.cancel()
+        await turn
+
+
+async def test_a_login_that_takes_a_new_process_opens_the_sessions_again() -> None:
+    agents = [ReferenceAgent(require_auth=True, logins=["agent", "env_var"])]
+
+    def make(env: Mapping[str, str]) -> ReferenceAgent:
+        if "REFERENCE_AGENT_KEY" in env:  # what it keeps on disk
+            agents[0].logged_in = True
+        return agents[0]
+
+    async with acp_host.connect(Process(make), authenticate=Chooses("reference-login")) as host:
+        session = await host.new_session()
+        await session.prompt("/say before")
+        agents[0].logged_in = False
+        _, key = host.authentication.methods
+        await host.authentication.log_in(key, values={"REFERENCE_AGENT_KEY": SECRET})
+        assert host.sessions == (session,)
+        assert (await session.prompt("/say after")).text == "after"
+        assert [entry.text for entry in session.state.snapshot().transcript] == [
+            "/say before",
+            "before",
+            "/say after",
+            "after",
+        ]
 
 
 # --- a new process --------------------------------------------------------------------------------------------------

@@ -1,0 +1,99 @@
+"""When and how often a lost connection is made again: :class:`ReconnectPolicy`; a table of numbers, nothing more."""
+
+from __future__ import annotations
+
+from attrs import field, frozen
+
+from acp_host.errors import InvalidInput
+from acp_host.host.reopening import ReopenPolicy, ReopenStep
+from acp_host.transports import Transport
+
+__all__ = ["ReconnectPolicy", "policy_for"]
+
+
+def _positive(instance: object, attribute: object, value: float) -> None:
+    if isinstance(value, bool) or not (isinstance(value, int | float) and value > 0):
+        raise InvalidInput(f"{_name(attribute)} is a number above 0, not {value!r}")
+
+
+def _not_negative(instance: object, attribute: object, value: float) -> None:
+    if isinstance(value, bool) or not (isinstance(value, int | float) and value >= 0):
+        raise InvalidInput(f"{_name(attribute)} is a number of seconds, not {value!r}")
+
+
+def _at_least_one(instance: object, attribute: object, value: float) -> None:
+    if isinstance(value, bool) or not (isinstance(value, int | float) and value >= 1):
+        raise InvalidInput(f"{_name(attribute)} is 1 or more, not {value!r}")
+
+
+def _part(instance: object, attribute: object, value: float) -> None:
+    if isinstance(value, bool) or not (isinstance(value, int | float) and 0 <= value <= 1):
+        raise InvalidInput(f"{_name(attribute)} is between 0 and 1, not {value!r}")
+
+
+def _name(attribute: object) -> str:
+    return str(getattr(attribute, "name", attribute))
+
+
+def _goes_on() -> ReopenPolicy:
+    return ReopenPolicy(steps=(ReopenStep.RESUME, ReopenStep.LOAD))
+
+
+@frozen(kw_only=True)
+class ReconnectPolicy:
+    """How a lost connection is made again.
+
+    The n-th try comes ``first_delay * factor ** (n - 1)`` seconds after the one before, at most ``longest_delay``; of
+    that, a random part of at most ``jitter`` is left out, so that many hosts do not come back in one moment.
+
+    Attributes:
+        first_delay: seconds from the loss to the first try.
+        factor: how much longer each wait is than the one before.
+        longest_delay: seconds of the longest wait.
+        jitter: between 0 (none) and 1.
+        budget: seconds from the loss until it is given up. It must be longer than the other end takes to notice that
+            the connection is gone (a heartbeat, a proxy that restarts), or all is given up for a hiccup.
+        tries: how often it is tried at most.
+        stable_after: seconds that a connection must last to count as one; one that is lost sooner goes on with the
+            tries and the budget of the loss before, so that an agent that ends as soon as it starts is given up.
+        calls_wait: seconds that a call waits which is made meanwhile; then it raises ``ConnectionLost``, and nothing
+            was sent. 0: at once.
+        session_timeout: seconds that each session may take to be opened again.
+        sessions: the ways in which they may be, in order. By default ``resume`` and ``load``, after which the agent
+            knows the conversation. With ``new``, a session that the agent has lost goes on in a new conversation of
+            the agent's, of which the user is told.
+    """
+
+    first_delay: float = field(default=0.5, validator=_not_negative)
+    factor: float = field(default=2.0, validator=_at_least_one)
+    longest_delay: float = field(default=30.0, validator=_not_negative)
+    jitter: float = field(default=0.5, validator=_part)
+    budget: float = field(default=180.0, validator=_positive)
+    tries: int = field(default=20, validator=_at_least_one)
+    stable_after: float = field(default=10.0, validator=_not_negative)
+    calls_wait: float = field(default=30.0, validator=_not_negative)
+    session_timeout: float = field(default=60.0, validator=_positive)
+    sessions: ReopenPolicy = field(factory=_goes_on)
+
+    def delay(self, attempt: int, random: float) -> float:
+        """Return the seconds to wait before a try.
+
+        Args:
+            attempt: which try, from 1.
+            random: anything from 0 up to 1.
+        """
+        # The exponent is bounded: a power of a large number is no number any more.
+        whole = min(self.longest_delay, self.first_delay * self.factor ** min(attempt - 1, 64))
+        return whole * (1.0 - self.jitter * random)
+
+
+def policy_for(wanted: ReconnectPolicy | bool | None, transport: Transport) -> ReconnectPolicy | None:
+    """Return the policy for a transport; ``None``: a lost connection is not made again.
+
+    Args:
+        wanted: what the application said; ``None``: over the network, and not for a process of this machine.
+        transport: the way to the agent.
+    """
+    if isinstance(wanted, ReconnectPolicy):
+        return wanted
+    return ReconnectPolicy() if (transport.remote if wanted is None else wanted) else None

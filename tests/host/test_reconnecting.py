@@ -1,0 +1,146 @@
+"""A connection that is lost and made again, with the sessions, turns and questions of before."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import acp_host
+from acp_host.errors import ConnectionClosed, ConnectionLost, OutcomeUnknown
+from acp_host.host.reconnect_machine import ConnectionStatus
+from acp_host.host.reconnect_policy import ReconnectPolicy
+from acp_host.host.reopening import Lost
+from acp_host.testing import AgentTurn, ReferenceAgent
+from tests.host.cuts import QUICK, Way, refused, unreachable
+from tests.host.scripts import until
+
+
+def said(session: acp_host.Session) -> list[str]:
+    return [entry.text for entry in session.state.snapshot().transcript if hasattr(entry, "text")]
+
+
+async def test_the_sessions_go_on_where_they_were(tmp_path: Path) -> None:
+    agent = ReferenceAgent()
+    way = Way(lambda _: agent)
+    async with acp_host.connect(way, reconnect=QUICK) as host:
+        session, other = await host.new_session(tmp_path), await host.new_session(tmp_path)
+        await session.prompt("/say one")
+        way.cut()
+        await until(lambda: host.health.snapshot().status is ConnectionStatus.CONNECTED and len(way.made) == 2)
+        assert host.sessions == (session, other)
+        assert (await session.prompt("/say two")).text == "two"
+        assert said(session) == ["/say one", "one", "/say two", "two"]
+        assert (await other.prompt("/say three")).text == "three"
+        assert session.state.snapshot().health.status == "connected"
+        returned = host.health.snapshot().returned
+        assert [(one.session_id, one.step, one.lost) for one in returned] == [
+            (session.id, "resume", Lost.NOTHING),
+            (other.id, "resume", Lost.NOTHING),
+        ]
+
+
+async def test_a_turn_that_is_cut_off_is_not_sent_again_and_says_what_is_known(tmp_path: Path) -> None:
+    async def script(turn: AgentTurn) -> None:
+        await turn.say("half")
+        way.made[-1].cut()
+        await asyncio.sleep(0)
+
+    agent = ReferenceAgent(script=script)
+    way = Way(lambda _: agent)
+    async with acp_host.connect(way, reconnect=QUICK) as host:
+        session = await host.new_session(tmp_path)
+        turn, queued = session.prompt("first"), session.prompt("second")
+        with pytest.raises(OutcomeUnknown) as cut:
+            await turn
+        interruption = cut.value.interruption
+        assert turn.outcome is not None
+        assert turn.outcome.interruption is interruption
+        assert interruption.started is True
+        assert not interruption.safe_to_resend
+        assert interruption.text == "half"
+        with pytest.raises(OutcomeUnknown):
+            await queued
+        prompts = [line for way in way.made for line in way.sent if b'"session/prompt"' in line]
+        assert [b"first" in line for line in prompts] == [True, False]
+        await until(lambda: host.health.snapshot().status is ConnectionStatus.CONNECTED)
+
+
+async def test_without_a_policy_the_connection_is_over() -> None:
+    way = Way(lambda _: ReferenceAgent())
+    async with acp_host.connect(way, reconnect=False) as host:
+        session = await host.new_session("/")
+        way.cut()
+        assert isinstance(await host.wait_closed(), ConnectionLost)
+        assert host.health.snapshot().status is ConnectionStatus.LOST
+        with pytest.raises(ConnectionClosed):
+            session.prompt("too late")
+    assert len(way.made) == 1
+
+
+async def test_it_is_given_up_at_once_where_trying_is_of_no_use() -> None:
+    agent = ReferenceAgent()
+    way = Way(lambda _: agent, [None, refused()])
+    async with acp_host.connect(way, reconnect=QUICK) as host:
+        session = await host.new_session("/")
+        way.cut()
+        error = await host.wait_closed()
+        assert "401" in str(error)
+        assert host.health.snapshot().status is ConnectionStatus.LOST
+        assert session.state.snapshot().health.status == "lost"
+    assert len(way.made) == 2
+
+
+async def test_it_is_tried_until_it_works() -> None:
+    agent = ReferenceAgent()
+    way = Way(lambda _: agent, [None, unreachable(), unreachable(), None])
+    seen: list[tuple[str, int]] = []
+    async with acp_host.connect(way, reconnect=QUICK) as host:
+        session = await host.new_session("/")
+        host.health.changed.connect(lambda changes: seen.append((changes.snapshot.status, changes.snapshot.attempt)))
+        way.cut()
+        assert (await session.prompt("/say after")).text == "after"
+        await until(lambda: seen[-1] == ("connected", 0))
+    assert ("handshaking", 3) in seen
+    assert len(way.made) == 4
+
+
+async def test_tries_are_bounded_and_what_waits_is_told() -> None:
+    agent = ReferenceAgent()
+    way = Way(lambda _: agent, [None, unreachable()])
+    policy = ReconnectPolicy(first_delay=0.0, tries=3)
+    async with acp_host.connect(way, reconnect=policy) as host:
+        session = await host.new_session("/")
+        way.cut()
+        await until(lambda: session.is_suspended)
+        waits, listing = session.prompt("later"), asyncio.create_task(host.list_sessions())
+        assert "nobody listens" in str(await host.wait_closed())
+        with pytest.raises(ConnectionClosed):
+            await waits
+        assert waits.outcome is not None
+        assert waits.outcome.interruption is not None
+        assert waits.outcome.interruption.safe_to_resend
+        with pytest.raises(ConnectionClosed):
+            await listing
+    assert len(way.made) == 4
+
+
+async def test_calls_wait_only_so_long() -> None:
+    agent = ReferenceAgent()
+    way = Way(lambda _: agent, [None, unreachable()])
+    policy = ReconnectPolicy(first_delay=20.0, jitter=0.0, calls_wait=0.0)
+    async with acp_host.connect(way, reconnect=policy) as host:
+        way.cut()
+        await until(lambda: host.health.snapshot().status is ConnectionStatus.WAITING)
+        with pytest.raises(ConnectionLost, match="session/list was not sent"):
+            await host.list_sessions()
+        assert host.health.snapshot().next_try is not None
+        host.reconnect_now()
+        await until(lambda: len(way.made) == 2)
+    assert host.health.snapshot().status is ConnectionStatus.CLOSED
+
+
+async def test_a_process_that_is_killed_is_started_again_where_that_is_wished(tmp_path: Path) -> None:
+    async with acp_host.connect(ReferenceAgent.command(), reconnect=QUICK) as host:
+        await host.new_session(tmp_path)
