@@ -329,7 +329,7 @@ def test_a_replayed_notice_is_kept_and_neither_shown_nor_logged(log: pytest.LogC
     clock = ManualClock()
     router = NoticeRouter(
         preferences=NoticePreferences(),
-        offered=True,
+        offered=lambda: True,
         agent_name=lambda: "agent",
         report=reports.append,
         scheduler=ManualScheduler(clock),
@@ -351,3 +351,19 @@ async def test_preferences_hold_for_every_session_from_the_start(tmp_path: Any) 
         assert host.agreement.supports("clientCapabilities.session.notices")
         session = await host.new_session(tmp_path)
         assert session.notices.preferences == preferences
+
+
+async def test_in_version_2_a_notice_needs_no_promise() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake(version=2)
+        await agent.open_session()
+        await agent.accept_prompt()
+        agent.update({"sessionUpdate": "notice", "severity": "info", "title": "Here"})
+        agent.state("idle", stopReason="end_turn")
+
+    transport = ScriptedAgent(script).transport()
+    async with acp_host.connect(transport, protocol_versions=(2,), notices=False) as host:
+        session = await host.new_session()
+        await session.prompt("hi")
+        assert [notice.title for notice in session.notices.snapshot().history] == ["Here"]
+        assert list(host.diagnostics) == []
