@@ -15,6 +15,7 @@ async def test_the_examples_run(tmp_path: Path, capsys: pytest.CaptureFixture[st
     await run_page("docs/testing.md", folder=tmp_path)
     out = capsys.readouterr().out
     assert "a scripted agent closed the connection\n['noise']" in out
+    assert "2 completed agent\n" in out
 
 
 def test_every_command_is_listed() -> None:
