@@ -6,7 +6,9 @@ import argparse
 import asyncio
 import os
 import sys
-from typing import Any
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any
 
 from acp_host.cli.interrupts import Interrupts
 from acp_host.errors import InvalidInput
@@ -14,15 +16,21 @@ from acp_host.testing._stdio import HostOnStdio
 from acp_host.testing.access import Access
 from acp_host.testing.agent import add_options, agent_of, log_in
 
+if TYPE_CHECKING:
+    from acp_host.testing.serving import ServedAgent
+    from acp_host.transports import Transport
+
+    _Serving = AbstractAsyncContextManager[ServedAgent]
+
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
 Be an agent without a model, for tests and demonstrations. It does what its prompts say, one command on each line, such
 as "/say Hello"; any other prompt gets a whole conversation.
 
-Without --ws it speaks with the host that has launched it, over stdin and stdout. With --ws it listens for hosts, on
-this machine only unless --allow-other-machines is given, and prints its URL with the token that lets a host in; web
-pages are let in only where --allow-origin lists them. Ctrl-C ends it.
+Without --ws or --http it speaks with the host that has launched it, over stdin and stdout. With one of them it listens
+for hosts, on this machine only unless --allow-other-machines is given, and prints its URL with the token that lets a
+host in; web pages are let in only where --allow-origin lists them. Ctrl-C ends it.
 """
 
 
@@ -30,7 +38,7 @@ def add_parser(commands: Any) -> None:
     """Add the sub-command to the command line."""
     parser = commands.add_parser(
         "agent",
-        help="be an agent without a model, for tests: over stdio, or served over WebSocket",
+        help="be an agent without a model, for tests: over stdio, or served over a network",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -38,6 +46,7 @@ def add_parser(commands: Any) -> None:
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--stdio", action="store_true", help="speak over stdin and stdout (the default)")
     ways.add_argument("--ws", action="store_true", help="serve hosts over WebSocket")
+    ways.add_argument("--http", action="store_true", help="serve hosts over Streamable HTTP")
     network = parser.add_argument_group("over a network")
     network.add_argument("--host", default="127.0.0.1", metavar="H", help="where to listen (default: 127.0.0.1)")
     network.add_argument("--port", type=int, default=0, metavar="P", help="the port (default: a free one)")
@@ -54,6 +63,12 @@ def add_parser(commands: Any) -> None:
     network.add_argument(
         "--allow-other-machines", action="store_true", help="listen where other machines can connect, unencrypted"
     )
+    network.add_argument(
+        "--certificate",
+        nargs=2,
+        metavar=("CERT", "KEY"),
+        help="with --http: speak HTTPS, and HTTP/2, with this certificate and its key (PEM files)",
+    )
     add_options(parser.add_argument_group("the agent"))
     parser.set_defaults(command=serve)
 
@@ -67,12 +82,10 @@ async def serve(options: argparse.Namespace, interrupts: Interrupts) -> int:
     if options.log_in:
         return log_in(options.login_file)
     agent = agent_of(options)
-    if options.ws:
-        from acp_host.testing.serving import serve_websocket  # loaded where it is used only
-
-        where: dict[str, Any] = {"host": options.host, "port": options.port, "path": options.path}
-        allowed = options.allow_other_machines
-        async with serve_websocket(agent, **where, access=_access(options), allow_other_machines=allowed) as served:
+    if options.certificate is not None and not options.http:
+        raise InvalidInput("--certificate is for --http")
+    if options.ws or options.http:
+        async with _served(agent, options) as served:
             print(served.url_with_token, flush=True)
             print("acp-host: whoever has this URL can use the agent; Ctrl-C ends it", file=sys.stderr, flush=True)
             await asyncio.Event().wait()
@@ -81,6 +94,23 @@ async def serve(options: argparse.Namespace, interrupts: Interrupts) -> int:
         return await agent(host)
     finally:
         await host.close()
+
+
+def _served(agent: Callable[[Transport], Awaitable[int]], options: argparse.Namespace) -> _Serving:
+    where: dict[str, Any] = {
+        "host": options.host,
+        "port": options.port,
+        "path": options.path,
+        "access": _access(options),
+        "allow_other_machines": options.allow_other_machines,
+    }
+    if options.http:
+        from acp_host.testing.http_serving import serve_http  # loaded where it is used only
+
+        return serve_http(agent, **where, certificate=options.certificate)
+    from acp_host.testing.serving import serve_websocket
+
+    return serve_websocket(agent, **where)
 
 
 def _access(options: argparse.Namespace) -> Access:

@@ -94,7 +94,12 @@ class HttpEndpoint:
                 task.cancel()
 
     async def _serve(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
-        self._check_access(scope)
+        try:
+            self._check_access(scope)
+        except _Refused:
+            if scope["method"] == "POST":
+                await self._discard(receive)
+            raise
         match scope["method"]:
             case "POST":
                 await self._post(scope, receive, send)
@@ -123,10 +128,10 @@ class HttpEndpoint:
     # --- messages of the host ---------------------------------------------------------------------------------------
 
     async def _post(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
+        body = await self._body(receive)
         kind = _header(scope, "content-type") or ""
         if kind.partition(";")[0].strip().lower() != "application/json":
             raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "A message is sent as application/json.")
-        body = await self._body(receive)
         envelope = _envelope(body)
         if envelope.method == "initialize" and envelope.is_request:
             await self._initialize(scope, body, envelope, send)
@@ -150,11 +155,22 @@ class HttpEndpoint:
             event = await receive()
             body += event.get("body", b"")
             if len(body) > self._max_size:
+                if event.get("more_body"):
+                    await self._discard(receive)
                 raise _Refused(
                     HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"A message has at most {self._max_size} bytes here."
                 )
             if event["type"] == "http.disconnect" or not event.get("more_body"):
                 return bytes(body)
+
+    async def _discard(self, receive: _Receive) -> None:
+        """Read the rest of a body, as much as is allowed; the server takes it amiss to be answered before its end."""
+        size = 0
+        while size <= self._max_size:
+            event = await receive()
+            if event["type"] == "http.disconnect" or not event.get("more_body"):
+                return
+            size += len(event["body"])
 
     async def _initialize(self, scope: _Scope, body: bytes, envelope: Envelope, send: _Send) -> None:
         if _header(scope, "acp-connection-id") is not None:

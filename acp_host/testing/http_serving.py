@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from acp_host.errors import InvalidInput
 from acp_host.testing._http_endpoint import HttpEndpoint
 from acp_host.testing.access import Access, check_bind
-from acp_host.testing.serving import ServedAgent
+from acp_host.testing.serving import ServedAgent, check_path
 from acp_host.transports import Transport
 from acp_host.transports.remote_options import MAX_SIZE
 
@@ -76,6 +76,7 @@ async def serve_http(
     except ModuleNotFoundError:
         raise InvalidInput("serving over HTTP needs a package more: pip install 'acp-host[serve]'") from None
     check_bind(host, allow_other_machines=allow_other_machines)
+    check_path(path)
     access = access or Access()
     endpoint = HttpEndpoint(agent, access, path, max_size)
     listener = _listener(host, port)

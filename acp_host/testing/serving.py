@@ -25,7 +25,7 @@ from acp_host.testing.access import Access, Refusal, check_bind
 from acp_host.transports import Transport
 from acp_host.transports.remote_options import MAX_SIZE
 
-__all__ = ["ServedAgent", "serve_websocket"]
+__all__ = ["ServedAgent", "check_path", "serve_websocket"]
 
 _MOST_CONNECTIONS = 64
 _LAST_STEPS = 3.0
@@ -97,8 +97,7 @@ async def serve_websocket(
         InvalidInput: other machines could connect, and that was not allowed; nothing can listen there; or the path is
             none.
     """
-    if not path.startswith("/"):
-        raise InvalidInput(f"the path of an endpoint begins with a slash, not {path!r}")
+    check_path(path)
     check_bind(host, allow_other_machines=allow_other_machines)
     access = access or Access()
     door = _Door(agent, access, path)
@@ -123,6 +122,16 @@ async def serve_websocket(
         server.close()
         await door.close()
         await server.wait_closed()
+
+
+def check_path(path: str) -> None:
+    """Refuse a path that no endpoint can have.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    if not path.startswith("/"):
+        raise InvalidInput(f"the path of an endpoint begins with a slash, not {path!r}")
 
 
 class _Door:

@@ -1,4 +1,4 @@
-"""``acp-host agent --ws`` serves an agent over WebSocket; ``run`` and ``inspect`` take its URL."""
+"""``acp-host agent --ws`` and ``--http`` serve an agent over a network; ``run`` and ``inspect`` take its URL."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.certificates import make_certificate
 from tests.cli.conftest import PATIENCE, PROGRAM, Command
 
 
 @contextmanager
-def served(*arguments: str, env: dict[str, str] | None = None) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run ``acp-host agent --ws`` as a process; its URL is the second value."""
-    line = [*PROGRAM, "agent", "--ws", *arguments]
+def served(
+    *arguments: str, way: str = "--ws", env: dict[str, str] | None = None
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run ``acp-host agent --ws`` as a process, or ``--http``; its URL is the second value."""
+    line = [*PROGRAM, "agent", way, *arguments]
     program = subprocess.Popen(
         line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})}
     )
@@ -38,10 +41,11 @@ def without_token(url: str) -> tuple[str, str]:
     return url.partition("?")[0], token
 
 
-def test_a_prompt_to_an_agent_at_a_url(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    with served() as (_, printed):
+@pytest.mark.parametrize("way", ["ws", "http"])
+def test_a_prompt_to_an_agent_at_a_url(command: Command, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    with served(way=f"--{way}") as (_, printed):
         url, token = without_token(printed)
-        assert url.startswith("ws://127.0.0.1:")
+        assert url.startswith(f"{way}://127.0.0.1:")
         assert url.endswith("/acp")
         monkeypatch.setenv("AGENT_TOKEN", token)
         where = ("--cwd", "/workspace", "--bearer-env", "AGENT_TOKEN")
@@ -100,6 +104,9 @@ def test_files_of_this_machine_only_where_that_is_said(command: Command, tmp_pat
         (["agent", "--ws", "--host", "0.0.0.0"], "other machines"),
         (["agent", "--ws", "--token-env", "NOT_SET_AT_ALL"], "NOT_SET_AT_ALL is not set"),
         (["agent", "--ws", "--path", "acp"], "begins with a slash"),
+        (["agent", "--http", "--path", "acp"], "begins with a slash"),
+        (["agent", "--http", "--host", "0.0.0.0"], "other machines"),
+        (["agent", "--ws", "--certificate", "c.pem", "k.pem"], "--certificate is for --http"),
     ],
 )
 def test_command_lines_that_are_wrong(command: Command, arguments: list[str], words: str) -> None:
@@ -110,15 +117,25 @@ def test_command_lines_that_are_wrong(command: Command, arguments: list[str], wo
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("way", ["--ws", "--http"])
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_ctrl_c_ends_it_cleanly(number: int, code: int) -> None:
+def test_ctrl_c_ends_it_cleanly(number: int, code: int, way: str) -> None:
     env = {"TOKEN_OF_THIS_TEST": "a-token-that-is-long-enough"}
-    with served("--token-env", "TOKEN_OF_THIS_TEST", env=env) as (program, printed):
+    with served("--token-env", "TOKEN_OF_THIS_TEST", env=env, way=way) as (program, printed):
         assert without_token(printed)[1] == "a-token-that-is-long-enough"
         program.send_signal(number)
         assert program.wait(PATIENCE) == code
         assert program.stderr is not None
         assert "Traceback" not in program.stderr.read()
+
+
+def test_over_https(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    certificate, key = make_certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with served("--certificate", str(certificate), str(key), way="--http") as (_, printed):
+        assert printed.startswith("https://127.0.0.1:")
+        ran = command("run", "--cwd", "/workspace", printed, "--", "/say Hello")
+        assert (ran.code, ran.out) == (0, "Hello\n")
 
 
 def test_over_stdio_it_is_the_agent_that_hosts_launch(command: Command) -> None:

@@ -618,7 +618,7 @@ async def test_what_initialize_may_be_refused_with(server: HttpServer, status: i
     assert isinstance(error, ConnectionLost)
     assert error.http_status == status
     text = str(error)
-    assert (says in text, f"HTTP {status}" in text, "said" in text) == (True,) * 3
+    assert (says in text, f"HTTP status {status}" in text, "said" in text) == (True,) * 3
     assert (TOKEN in text, "\x1b" in text, "secret" in text) == (False,) * 3
     await client.transport.close()
     assert len(server.exchanges) == 1

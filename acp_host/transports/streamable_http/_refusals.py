@@ -81,7 +81,7 @@ def explained(reply: Reply, *, connected: bool) -> str:
         advice += f"; it says to try again after {_shown(retry_after)}"
     is_text = reply.headers.get("Content-Type", "").startswith(("text/plain", "application/json"))
     said = _shown(reply.body.decode("utf-8", "replace")) if is_text else ""
-    return f"HTTP {status}: {advice}" + (f" (it says: {said})" if said else "")
+    return f"HTTP status {status}: {advice}" + (f" (it says: {said})" if said else "")
 
 
 def _shown(text: str) -> str:

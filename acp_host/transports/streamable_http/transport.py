@@ -290,7 +290,7 @@ class HttpTransport(Transport):
         self.connection_id = reply.headers.get("Acp-Connection-Id") or _connection_id_in(reply.body)
         if self.connection_id is None:
             if message is not None and not message.has_failed:
-                text = f"{self.description} answered initialize without Acp-Connection-Id; it has not this transport"
+                text = "the server answered without Acp-Connection-Id; it does not have this transport"
                 raise ConnectionLost(text, http_status=reply.status, retryable=False)
             self._receive_body(post, reply.body)
             return
@@ -310,9 +310,9 @@ class HttpTransport(Transport):
     def _not_initialized(self, reply: Reply) -> ConnectionLost:
         if httpx2.codes.is_success(reply.status):
             kind = reply.headers.get("Content-Type", "nothing")
-            text = f"{self.description} answered initialize with {kind}, and not as an ACP server does; look at the URL"
+            text = f"the server answered with {kind}, and not as an ACP server does; look at the URL"
             return ConnectionLost(text, http_status=reply.status, retryable=False)
-        text = f"{self.description} refused initialize: {explained(reply, connected=False)}"
+        text = f"the server refused initialize: {explained(reply, connected=False)}"
         return ConnectionLost(text, http_status=reply.status, retryable=is_retryable(reply.status))
 
     async def _leave(self, connection_id: str) -> None:
