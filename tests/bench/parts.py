@@ -30,6 +30,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     FOLDED: ("session.py",),
     ITERATED: ("session.py", "iterated"),
 }
+BY_WEBSOCKET = "the same over a WebSocket"
 GOALS: dict[str, dict[str, Goal]] = {
     STREAM: {PYTHON_SDK: at_least(8), TYPESCRIPT_SDK: at_least(4), BARE_LOOP: at_most(4)},
     FOLDED: {PYTHON_SDK: at_least(6), BARE_LOOP: at_most(5.5)},
@@ -73,7 +74,7 @@ def throughput(report: Report, scale: Scale) -> None:
     if shutil.which("node") is None:
         print("!!! node WAS NOT FOUND: the TypeScript SDK is LEFT OUT !!!", file=sys.stderr)
         names.remove(TYPESCRIPT_SDK)
-    figures = _figures(in_turns(scale.rounds, {name: partial(_read_stream, name, scale) for name in names}))
+    figures = _figures(in_turns(scale.rounds, {name: partial(_read_stream, PROGRAMS[name], scale) for name in names}))
 
     def ratio(name: str, other: str) -> str:
         if other not in figures or other == name:
@@ -87,6 +88,19 @@ def throughput(report: Report, scale: Scale) -> None:
         f"{scale.turns * LENGTH:,} updates in {scale.turns} turns, {scale.rounds} rounds",
         ["", unit, f"{PYTHON_SDK} / it", f"{TYPESCRIPT_SDK} / it", f"it / {BARE_LOOP}"],
         [[name, of_one.show(), *(ratio(name, other) for other in others)] for name, of_one in figures.items()],
+    )
+
+
+def websocket(report: Report, scale: Scale) -> None:
+    """Compare a session with an agent behind a WebSocket to one with an agent behind a pipe."""
+    programs = {FOLDED: PROGRAMS[FOLDED], BY_WEBSOCKET: ("session.py", "websocket")}
+    measures = {name: partial(_read_stream, program, scale) for name, program in programs.items()}
+    figures = _figures(in_turns(scale.rounds, measures))
+    unit = "µs an update" if scale.clock == "seconds" else "µs of processor an update"
+    report.table(
+        f"{scale.turns * LENGTH:,} updates in {scale.turns} turns, {scale.rounds} rounds",
+        ["", unit, "it / a pipe"],
+        [[name, of_one.show(), f"{of_one.over(figures[FOLDED]):.2f}"] for name, of_one in figures.items()],
     )
 
 
@@ -218,13 +232,13 @@ def reminders(report: Report, scale: Scale) -> None:
 
 
 PARTS: dict[str, Callable[[Report, Scale], None]] = {
-    part.__name__: part for part in (throughput, imports, growth, snapshots, memory, notices, reminders)
+    part.__name__: part for part in (throughput, websocket, imports, growth, snapshots, memory, notices, reminders)
 }
 
 
-def _read_stream(contender: str, scale: Scale) -> float:
+def _read_stream(contender: tuple[str, ...], scale: Scale) -> float:
     """Return what an update costs a contender, in microseconds."""
-    program, *options = PROGRAMS[contender]
+    program, *options = contender
     result = run_program(program, scale.turns, LENGTH, *options)
     if result["updates"] != scale.turns * LENGTH:
         raise SystemExit(f"\n{contender} delivered {result['updates']} of {scale.turns * LENGTH} updates")
