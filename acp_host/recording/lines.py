@@ -58,13 +58,16 @@ class LineMaker:
         return encode_line(RecordedLine(direction="meta", time=time, note=said, event=event, details=shown))
 
     def _redacted(self, direction: str, time: float, data: bytes) -> bytes:
+        text = data.decode("utf-8", "replace")
         try:
-            message = self._redactor.message(_loads(data))
+            value = _loads(data)
+            message = self._redactor.message(value)
             if isinstance(message, dict):
                 return self._message(direction, time, message)
-            text = json.dumps(message, ensure_ascii=False)  # a batch, or a word
+            if message != value:  # a batch with something to hide
+                text = json.dumps(message, ensure_ascii=False)
         except (ValueError, RecursionError):
-            text = self._redactor.text(data.decode("utf-8", "replace"))
+            text = self._redactor.text(text)
         return self._raw(direction, time, text, len(text))
 
     def _message(self, direction: str, time: float, message: dict[str, Any]) -> bytes:
