@@ -62,6 +62,7 @@ _TOKEN = re.compile(r"[\w$@/.:+-]{1,64}", re.ASCII)
 _WORD = re.compile(r"[a-z][a-z0-9_-]{0,40}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?")
 _MIME = re.compile(r"[a-z]{1,20}/[\w.+-]{1,100}(?:;\s?charset=[\w-]{1,40})?", re.IGNORECASE)
+_URI = re.compile(r"[a-z]{2,20}://\S+")
 _LOCAL_PATH = re.compile(r"(?:/|~/|[A-Za-z]:[\\/])[^\n\r\t\"'`<>|*?]{1,1000}")
 _ERROR_PART = re.compile(r"(?P<word>[A-Za-z']+(?![\w/-]|[.:]\w))|(?P<other>[\w:./'-]+)")
 
@@ -297,7 +298,7 @@ class Anonymiser:
         if name in _IDENTITIES and owner not in ("EnvVariable", "HttpHeader"):
             is_shown = name == "name" and not _TOKEN.fullmatch(text)
             return self._stand_ins.text(text) if is_shown else self._stand_ins.id(text)
-        return self._placed(text, name)
+        return self._placed(text, name) or self._stand_ins.text(text)
 
     def _free(self, value: Any, name: str, depth: int, *, extension: bool = False) -> Any:
         """Return a value that the schema does not describe."""
@@ -316,25 +317,25 @@ class Anonymiser:
                 return value
             if extension and name in EXTENSION_WORDS and _WORD.fullmatch(value):
                 return value
-            return self._placed(value, name)
+            return self._stand_ins.known(value) or self._placed(value, name) or self._by_looks(value)
         if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) > _LARGEST_NUMBER:
             return type(value)(10 ** (len(str(abs(int(value)))) - 1)) * (1 if value > 0 else -1)
         return value
 
-    def _placed(self, text: str, name: str) -> str:
-        """Return the stand-in for a text by the name of its place, and by what it looks like."""
+    def _placed(self, text: str, name: str) -> str | None:
+        """Return the stand-in for a text by the name of its place, or ``None`` if that does not say what it is."""
         if _ID_NAME.fullmatch(name) and name in known_names():
             return self._stand_ins.id(text)
-        known = self._stand_ins.known(text)
-        if known is not None:
-            return known
         if name == "mimeType" and _MIME.fullmatch(text):
             return text
-        if name in _URIS or re.match(r"[a-z]{2,20}://\S+\Z", text):
+        if name in _URIS:
             return self._stand_ins.uri(text)
-        if name in _PATHS or _LOCAL_PATH.fullmatch(text):
-            return self._stand_ins.path(text)
-        return self._stand_ins.text(text)
+        return self._stand_ins.path(text) if name in _PATHS else None
+
+    def _by_looks(self, text: str) -> str:
+        if _URI.fullmatch(text):
+            return self._stand_ins.uri(text)
+        return self._stand_ins.path(text) if _LOCAL_PATH.fullmatch(text) else self._stand_ins.text(text)
 
     def _name(self, name: str) -> str:
         return name if name in known_names() else self._stand_ins.id(name)

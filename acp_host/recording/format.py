@@ -84,8 +84,6 @@ class MetaEvent(StrEnum):
     """A file begins that continues an earlier one, as its part ``part``."""
     PARTS_MISSING = "parts_missing"
     """``count`` parts that stood here were deleted to make room. It is in no file: the reader makes this line."""
-    STOP = "stop"
-    """The host stops recording."""
 
 
 @frozen(kw_only=True)
