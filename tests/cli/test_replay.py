@@ -53,7 +53,7 @@ def test_a_real_one(command: Command) -> None:
     ran = command("replay", "-v", REAL)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.count("permission?") > 5
-    assert "NONO:nonn nnoono non nonno" in ran.out
+    assert len([line for line in ran.out.splitlines() if line.startswith("user ")]) > 20
 
 
 def test_json_is_the_same_in_every_run(process: Command) -> None:
