@@ -69,6 +69,7 @@ _ERROR_PART = re.compile(r"(?P<word>[A-Za-z']+(?![\w/-]|[.:]\w))|(?P<other>[\w:.
 _ID_NAME = re.compile(r"(?:.*[a-z])?(?:Ids?|_ids?)|ids?")
 _PATHS = frozenset(("path", "paths", "oldPath", "newPath", "cwd", "additionalDirectories"))
 _URIS = frozenset(("uri", "url", "baseUrl", "link", "src"))
+_COMMANDS = frozenset(("command", "args"))
 _WORDS = frozenset(("currency", "signal", "type", "method", "sizes"))
 _TIMES = frozenset(("updatedAt", "lastModified"))
 _IDENTITIES = frozenset(
@@ -298,7 +299,10 @@ class Anonymiser:
         if name in _IDENTITIES and owner not in ("EnvVariable", "HttpHeader"):
             is_shown = name == "name" and not _TOKEN.fullmatch(text)
             return self._stand_ins.text(text) if is_shown else self._stand_ins.id(text)
-        return self._placed(text, name) or self._stand_ins.text(text)
+        placed = self._placed(text, name)
+        if placed is None:
+            placed = self._by_looks(text) if name in _COMMANDS else self._stand_ins.text(text)
+        return placed
 
     def _free(self, value: Any, name: str, depth: int, *, extension: bool = False) -> Any:
         """Return a value that the schema does not describe."""
