@@ -30,7 +30,7 @@ def refusal(error: RequestFailed, agreement: Agreement) -> RequestFailed:
     if isinstance(error, InternalError) and _means_login(error, agreement):
         error = AuthRequired(error.message, code=error.code, data=error.data, method=error.method)
     if isinstance(error, AuthRequired):
-        error.methods = _listed(error.data) or agreement.auth_methods
+        error.methods = _listed(error.data, agreement.protocol_version) or agreement.auth_methods
     return error
 
 
@@ -40,12 +40,16 @@ def _means_login(error: InternalError, agreement: Agreement) -> bool:
     return _LOGIN_WANTED.search(error.words) is not None
 
 
-def _listed(data: Any) -> tuple[AuthMethod, ...]:
+def _listed(data: Any, version: int) -> tuple[AuthMethod, ...]:
     """Return the ways to log in that some agents put into the error itself; none where they cannot be read."""
     methods = data.get("authMethods") if isinstance(data, dict) else None
     if not isinstance(methods, list):
         return ()
     try:
+        if version == 2:
+            from acp_host.protocol.version_two import auth_methods_in_v1  # loaded for agents of version 2 only
+
+            return auth_methods_in_v1(methods)
         read: tuple[AuthMethod, ...] = structure_tolerant(methods, tuple[AuthMethod, ...], "$")[0]
     except DecodeError:
         return ()

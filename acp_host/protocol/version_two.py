@@ -13,14 +13,14 @@ from acp_host._version import __version__
 from acp_host.wire import auth as auth1
 from acp_host.wire import capabilities as first
 from acp_host.wire._model import UNSET, Unset
-from acp_host.wire.converters import check, unstructure
+from acp_host.wire.converters import check, structure_tolerant, unstructure
 from acp_host.wire.initialize import Implementation
 from acp_host.wire.initialize import InitializeResponse as FirstResponse
 from acp_host.wire.v2 import auth as auth2
 from acp_host.wire.v2 import capabilities as second
 from acp_host.wire.v2.initialize import InitializeRequest, InitializeResponse
 
-__all__ = ["InitializeResponse", "request_of", "response_in_v1", "told_in_v2"]
+__all__ = ["InitializeResponse", "auth_methods_in_v1", "request_of", "response_in_v1", "told_in_v2"]
 
 
 def request_of(offer: first.ClientCapabilities, info: Implementation | None) -> dict[str, Any]:
@@ -71,6 +71,16 @@ def response_in_v1(response: InitializeResponse) -> FirstResponse:
         response.meta,
         extra=response.extra,
     )
+
+
+def auth_methods_in_v1(listed: list[Any]) -> tuple[auth1.AuthMethod, ...]:
+    """Return ways to log in that stand in JSON as version 2 has them.
+
+    Raises:
+        DecodeError: they cannot be read.
+    """
+    read: tuple[auth2.AuthMethod, ...] = structure_tolerant(listed, tuple[auth2.AuthMethod, ...], "$")[0]
+    return tuple([_auth_method(method) for method in read])
 
 
 def _agent_capabilities(told: second.AgentCapabilities, has_login: bool) -> first.AgentCapabilities:

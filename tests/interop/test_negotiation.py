@@ -10,6 +10,7 @@ import pytest
 
 import acp_host
 from acp_host.errors import UnsupportedVersion
+from tests.interop.test_sdk_http import BOTH, running
 
 AGENT = Path(__file__).with_name("ts_sdk_v2_agent.mjs")
 WORDS = "What do you know?"
@@ -72,3 +73,15 @@ async def test_agents_of_another_version_alone_are_refused_with_a_reason(
 ) -> None:
     with pytest.raises(UnsupportedVersion, match=words):
         await told(folder, side, versions)
+
+
+@pytest.mark.parametrize("sdk", BOTH)
+async def test_servers_over_http_are_asked_again_on_a_connection_that_they_open_for_it(
+    sdk: str, tmp_path: Path
+) -> None:
+    async with running(sdk, "http1", tmp_path) as (url, options):
+        async with acp_host.connect(url, remote=options, protocol_versions=(2, 1)) as host:
+            assert host.agreement.protocol_version == 1
+            session = await host.new_session(cwd="/")
+            assert (await session.prompt(WORDS)).text == WORDS
+        assert list(host.diagnostics) == []

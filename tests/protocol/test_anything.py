@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from acp_host.diagnostics import Diagnostic
 from acp_host.protocol.events import CallFailed, Ended, NotificationReceived, RequestReceived, ResponseReceived
 from acp_host.protocol.host_protocol import HostProtocol
-from acp_host.wire.prompt import PromptRequest
 from acp_host.wire.updates import SessionNotification
 from tests.protocol.streams import BIG, feed, line
 
 SERVED = ("session/request_permission", "fs/read_text_file", "_own/question")
-WORDS = st.sampled_from(["", "s", "text", "agent_message_chunk", "tool_call", "end_turn", "\ud83d"])
+WORDS = st.sampled_from(["", "s", "text", "agent_message_chunk", "tool_call", "state_update", "end_turn", "\ud83d"])
 SCALARS = st.none() | st.booleans() | st.integers(-2, 3) | st.sampled_from([0.0, 1.5, 1e300, BIG]) | WORDS
 NAMES = st.sampled_from(
     ["sessionId", "update", "sessionUpdate", "content", "type", "text", "path", "requestId", "code"]
@@ -42,6 +41,7 @@ MESSAGES = st.fixed_dictionaries(
         "_harn": VALUES | st.fixed_dictionaries({"replayed": SCALARS}),
     },
 )
+VERSIONS = st.sampled_from([1, 2])
 LINES = MESSAGES.map(line) | st.binary(max_size=20).map(lambda raw: raw.replace(b"\n", b"") + b"\n")
 
 
@@ -55,23 +55,29 @@ def streams(draw: st.DrawFn) -> bytes:
     return b"".join(lines)
 
 
-def make(*, harn: bool = False) -> HostProtocol:
+def make(*, harn: bool = False, version: int = 1) -> HostProtocol:
     """Return a protocol with two prompts on their way (ids 1 and 2), on request to a Harn agent."""
-    protocol = HostProtocol(serves=SERVED, route=lambda method, params: "a" if "requestId" in params else None)
+    protocol = HostProtocol(
+        serves=SERVED,
+        protocol_versions=(version,),
+        route=lambda method, params: "a" if "requestId" in params else None,
+    )
     protocol.initialize()
     capabilities = {"_meta": {"harn": {}}} if harn else {}
-    protocol.receive_data(line(id=0, result={"protocolVersion": 1, "agentCapabilities": capabilities}))
+    answer = {"agentCapabilities": capabilities, "capabilities": capabilities, "info": {"name": "a", "version": "1"}}
+    protocol.receive_data(line(id=0, result={"protocolVersion": version, **answer}))
+    assert protocol.version == version
     for session in "ab":
-        protocol.request("session/prompt", PromptRequest(session, ()))
+        protocol.request("session/prompt", {"sessionId": session, "prompt": []})
     protocol.events()
     protocol.data_to_send()
     return protocol
 
 
 @settings(max_examples=300)
-@given(streams(), st.booleans())
-def test_whatever_comes(stream: bytes, harn: bool) -> None:
-    protocol = make(harn=harn)
+@given(streams(), st.booleans(), VERSIONS)
+def test_whatever_comes(stream: bytes, harn: bool, version: int) -> None:
+    protocol = make(harn=harn, version=version)
     protocol.receive_data(stream)
     answers = [json.loads(answer) for answer in protocol.data_to_send().splitlines()]
     protocol.receive_eof()
@@ -92,13 +98,14 @@ def test_whatever_comes(stream: bytes, harn: bool) -> None:
 
 
 @settings(max_examples=100)
-@given(streams(), st.lists(st.integers(1, 50), max_size=20), st.booleans())
-def test_however_it_is_cut(stream: bytes, sizes: list[int], harn: bool) -> None:
+@given(streams(), st.lists(st.integers(1, 50), max_size=20), st.booleans(), VERSIONS)
+def test_however_it_is_cut(stream: bytes, sizes: list[int], harn: bool, version: int) -> None:
     pieces, rest = [], stream
     for size in sizes:
         pieces.append(rest[:size])
         rest = rest[size:]
-    assert repr(feed(make(harn=harn), [*pieces, rest])) == repr(feed(make(harn=harn), [stream]))
+    whole = feed(make(harn=harn, version=version), [stream])
+    assert repr(feed(make(harn=harn, version=version), [*pieces, rest])) == repr(whole)
 
 
 @settings(max_examples=100)

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_host.errors import InvalidInput, InvalidState, ProtocolVersionRefused, RequestFailed, UnsupportedVersion
+from acp_host.errors import (
+    AuthRequired,
+    InvalidInput,
+    InvalidState,
+    ProtocolVersionRefused,
+    RequestFailed,
+    ResourceNotFound,
+    UnsupportedVersion,
+)
 from acp_host.protocol.events import CallFailed, RequestReceived, ResponseReceived
 from acp_host.protocol.host_protocol import HostProtocol
 from acp_host.protocol.negotiation import Registered, client_capabilities
@@ -358,6 +366,26 @@ def test_ways_to_log_in_are_told_as_version_1_has_them() -> None:
     )
     assert agreement.supports("authenticate")
     assert agreement.supports("auth/logout")
+
+
+def test_ways_to_log_in_of_a_refusal_are_told_so_too() -> None:
+    protocol = agreed()
+    protocol.request("session/list")
+    listed = [{"type": "agent", "methodId": "a", "name": "A"}]
+    event = refuse(protocol, -32000, {"authMethods": listed}, request_id=1)
+
+    assert isinstance(event.error, AuthRequired)
+    assert event.error.methods == (auth.AuthMethodAgent("a", "A"),)
+
+
+def test_a_session_that_does_not_exist_is_named() -> None:
+    protocol = agreed()
+    protocol.request("session/close", {"sessionId": "s"})
+    event = refuse(protocol, -32002, {"sessionId": "s"}, request_id=1)
+
+    assert isinstance(event.error, ResourceNotFound)
+    assert event.error.session_id == "s"
+    assert ResourceNotFound("no", data="s").session_id is None
 
 
 def test_the_agreement_says_what_the_agent_was_really_told() -> None:
