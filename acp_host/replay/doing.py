@@ -116,7 +116,11 @@ class Doing:
                 return session.injections.revoke(message)
             case "session/replace_inject", {"messageId": str() as message, "content": list() as content}:
                 return session.injections.replace(message, _blocks(content))
-        return None
+        if session.agreement.harn is None:
+            return None
+        from acp_host.replay.doing_harn import of_harn  # loaded for such agents only
+
+        return of_harn(session, method, params)
 
     async def _prompt(self, session: Session, params: _Params) -> None:
         request: PromptRequest = structure_tolerant(params, PromptRequest)[0]

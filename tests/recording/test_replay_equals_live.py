@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from acp_host import HostConnection, PermissionPolicy, RequestFailed, Session
+from acp_host import HostConnection, PermissionPolicy, RequestFailed, Session, harn
 from acp_host.host.linter import Linter
 from acp_host.recording.format import read_recording
 from acp_host.replay import fold_recording
@@ -175,4 +175,22 @@ class TestHarnAgent:
 
         path = tmp_path / "talk.jsonl"
         live = await held(talk, HarnAgent().transport(), path, permissions=PermissionPolicy.allow_once(), files=True)
+        same(live, path)
+
+    async def test_what_a_host_does_beside_other_clients(self, tmp_path: Path) -> None:
+        async def talk(host: HostConnection) -> list[Session]:
+            session = await host.new_session(tmp_path)
+            live = harn.of(session).live
+            await live.attach("desk", mode="controller", metadata={"name": "a desk"})
+            await live.heartbeat()
+            await live.clients()
+            await session.prompt("Do what you do")
+            await live.detach()
+            await live.takeover("desk")
+            return [session]
+
+        path = tmp_path / "talk.jsonl"
+        live = await held(talk, HarnAgent().transport(), path)
+        [state] = live.values()
+        assert state["harn"]["liveClients"]
         same(live, path)
