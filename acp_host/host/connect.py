@@ -108,8 +108,8 @@ class connect:
 
     Args:
         target: the agent's command as a sequence of strings, or as one string that is split like a POSIX shell does but
-            never run by one; the URL of an agent elsewhere, ``ws://…`` or ``wss://…``; or a
-            :class:`~acp_host.transports.Transport`.
+            never run by one; the URL of an agent elsewhere, ``ws://…`` or ``wss://…`` for WebSocket, ``http://…`` or
+            ``https://…`` for Streamable HTTP; or a :class:`~acp_host.transports.Transport`.
         remote: how to reach an agent elsewhere, e.g. its token; only for a URL.
         allow_remote_services: serve files and terminals, and check changes, for an agent elsewhere, too. Whoever
             controls it, or its network, then reads and writes files and runs commands on this machine.

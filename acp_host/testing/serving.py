@@ -117,7 +117,8 @@ async def serve_websocket(
     except OSError as error:
         raise InvalidInput(f"nothing can listen at {host}, port {port}: {error.strerror or error}") from error
     try:
-        yield ServedAgent.at("ws", host, next(iter(server.sockets)).getsockname()[1], path, access)
+        address, number = next(iter(server.sockets)).getsockname()[:2]  # a name may stand for several, each with a port
+        yield ServedAgent.at("ws", address, number, path, access)
     finally:
         server.close()
         await door.close()

@@ -89,6 +89,8 @@ def not_opened(error: BaseException, address: RemoteAddress, options: RemoteOpti
     if isinstance(error, InvalidStatus):
         return _refused(error.response, address, options)
     what, hint, retryable = _reason(error, address, options)
+    if isinstance(options.proxy, str) and isinstance(error, OSError):
+        hint += "; this is about the proxy of RemoteOptions(proxy=…), if it is not up"
     return _failed(address, what, hint, retryable=retryable)
 
 

@@ -115,7 +115,7 @@ async def test_the_end_of_the_server_ends_its_connections_and_agents() -> None:
             ended.set()
 
     async with serve_websocket(agent) as served:
-        host = await acp_host.connect(served.url_with_token)
+        host = await acp_host.connect(served.url_with_token, reconnect=False)
     error = await host.wait_closed()
     assert getattr(error, "close_code", None) == 1001
     assert ended.is_set()
@@ -181,6 +181,13 @@ async def test_listening_for_other_machines_must_be_said() -> None:
         assert served.url.startswith("ws://127.0.0.1:")
         async with acp_host.connect(served.url_with_token):
             pass
+
+
+async def test_a_name_for_several_addresses_is_served_at_one_that_is_told() -> None:
+    async with serve_websocket(ReferenceAgent().serve, host="localhost") as served:
+        assert f":{served.port}/" in served.url
+        async with acp_host.connect(served.url_with_token) as host:
+            assert not host.closed
 
 
 async def test_a_port_that_is_taken_is_said() -> None:

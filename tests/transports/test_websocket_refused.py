@@ -325,6 +325,14 @@ async def test_the_proxy_of_the_system_is_taken_and_can_be_refused(
         assert len(asked) == 1
 
 
+async def test_a_proxy_that_is_not_there(links: Links, names: NamedHosts) -> None:
+    async with listening(lambda reader, writer: asyncio.sleep(0)) as proxy:
+        pass
+    error = await failure(links, f"ws://{names.add('box.example')}/", proxy=f"http://127.0.0.1:{proxy}")
+    assert "nothing listens there" in str(error)
+    assert "about the proxy" in str(error)
+
+
 async def test_a_proxy_that_wants_a_login(links: Links, names: NamedHosts) -> None:
     async with listening(await proxied(b"407 Who", [])) as proxy:
         url, secret = f"ws://{names.add('box.example')}/", f"http://me:pr0xy-secret@127.0.0.1:{proxy}"
