@@ -134,7 +134,8 @@ class RemoteOptions:
             the system's authorities, the name of the host checked.
         compression: offer a WebSocket server to compress messages (RFC 7692); never done within one machine.
         server_hostname: name that the server's certificate must have; ``None``: that of the URL.
-        max_size: longest message that is read, in bytes, after decompression. One that is longer ends the connection.
+        max_size: longest message that is read, in bytes, after decompression. One that is longer ends a WebSocket; over
+            Streamable HTTP it is skipped.
         warn_size: a message longer than this leaves a diagnostic before it is sent, since many servers and proxies take
             no more than 1 MiB; in bytes, ``None`` for none.
         keepalive: seconds between pings of a WebSocket; ``None``: none are sent.

@@ -8,6 +8,7 @@ import attrs
 import pytest
 
 from acp_host.transports import RemoteOptions
+from acp_host.transports.streamable_http._refusals import ends_connection
 from tests.docs.snippets import read_page, run_page
 
 
@@ -18,9 +19,18 @@ async def test_the_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert "the-token" not in out
     assert "HTTP status 401" in out
     assert "401 False" in out
+    assert out.endswith("Hello over HTTP\n")
 
 
 def test_every_option_is_listed() -> None:
     [table] = re.findall(r"\| option \| default \| \|\n(.*?)\n\n", read_page("docs/remote.md"), re.DOTALL)
     names = {name for line in table.splitlines() for name in re.findall(r"`(\w+)`", line.split("|")[1])}
     assert names == {field.name for field in attrs.fields(RemoteOptions)}
+
+
+@pytest.mark.parametrize("row, ends", [("A message is refused", False), ("401, 403", True)])
+def test_statuses_mean_what_the_table_says(row: str, ends: bool) -> None:
+    [line] = [line for line in read_page("docs/remote.md").splitlines() if line.startswith(f"| {row}")]
+    statuses = re.findall(r"\b[45]\d\d\b", line.split("|")[1])
+    assert len(statuses) >= 4
+    assert {ends_connection(int(status)) for status in statuses} == {ends}
