@@ -20,10 +20,10 @@ from acp_host.errors import (
     DecodeError,
     InvalidInput,
     InvalidState,
-    MalformedResponse,
     PeerError,
     RequestFailed,
 )
+from acp_host.protocol.agreeing import Agreeing
 from acp_host.protocol.events import (
     CallFailed,
     NotificationReceived,
@@ -32,23 +32,24 @@ from acp_host.protocol.events import (
     ResponseReceived,
 )
 from acp_host.protocol.harn_frames import completed, told_again
-from acp_host.protocol.negotiation import Agreement, make_agreement
+from acp_host.protocol.negotiation import Agreement
 from acp_host.protocol.peer import Peer
 from acp_host.protocol.refusals import refusal
-from acp_host.protocol.versions import INITIALIZE, Handshake, checked_versions
+from acp_host.protocol.versions import INITIALIZE, checked_versions
+from acp_host.protocol.wire_values import or_empty, session_id_in, to_wire, unreadable_update, unusable
 from acp_host.quirks import QUIRKS, Quirk
-from acp_host.wire._model import UNSET, Model, Unknown, evolve
+from acp_host.wire._model import UNSET, Model, evolve
 from acp_host.wire.capabilities import ClientCapabilities
 from acp_host.wire.chunk_runs import CHUNKS, ChunkReader, ChunkRun
 from acp_host.wire.codec import Unreadable, read_exact
-from acp_host.wire.converters import check, decoder, structure_tolerant, unstructure
+from acp_host.wire.converters import decoder, structure_tolerant
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.harn.correlation import PROMPT, prompt_name
 from acp_host.wire.ids import RequestId
-from acp_host.wire.initialize import Implementation, InitializeResponse
+from acp_host.wire.initialize import Implementation
 from acp_host.wire.methods import TABLE, Method, MethodKind, MethodTable
 from acp_host.wire.rpc_error import ErrorCode
-from acp_host.wire.updates import SessionNotification, SessionUpdate, UnknownSessionUpdate
+from acp_host.wire.updates import SessionNotification, SessionUpdate
 
 __all__ = ["HostEvent", "HostProtocol"]
 
@@ -89,12 +90,9 @@ class HostProtocol:
         route: Callable[[str, Mapping[str, Any]], str | None] = lambda _method, _params: None,
         max_message_size: int = MAX_MESSAGE_SIZE,
     ) -> None:
-        self._offer = offer or ClientCapabilities()
-        self._client_info = client_info
-        self._quirks = quirks
+        versions = checked_versions(protocol_versions)
+        self._agreeing = Agreeing(versions, offer or ClientCapabilities(), client_info, quirks)
         self._route = route
-        self._versions = checked_versions(protocol_versions)
-        self._handshake = Handshake(self._versions)
         self._methods: MethodTable = TABLE
         self._served = serves if callable(serves) else frozenset(serves).__contains__
         self._chunks = ChunkReader()
@@ -106,8 +104,6 @@ class HostProtocol:
             is_repeated=lambda line: self._is_harn and told_again(line),
             max_message_size=max_message_size,
         )
-        self._initialize_id: RequestId = None
-        self._last_answer: Agreement | None = None
         self._agreement: Agreement | None = None
         self._decode_update = decoder(SessionUpdate)
 
@@ -121,11 +117,9 @@ class HostProtocol:
         Raises:
             InvalidState: it was sent before, and nothing is to be asked again.
         """
-        if self._handshake.due is None:
+        if not self._agreeing.is_due:
             raise InvalidState("initialize was sent before; a connection is initialised once")
-        params = self._handshake.request(self._offer, self._client_info)
-        self._initialize_id = self._peer.send_request(INITIALIZE, params)
-        return self._initialize_id
+        return self._peer.send_request(INITIALIZE, self._agreeing.request())
 
     @property
     def asks_again(self) -> bool:
@@ -133,22 +127,21 @@ class HostProtocol:
 
         Where it does not take that on this connection, ask on another one.
         """
-        return self._handshake.due is not None and bool(self._handshake.asked)
+        return self._agreeing.asks_again
 
     @property
     def half_agreed(self) -> int | None:
         """The version that the agent has answered with, and is to be asked for by itself; ``None`` if there is none."""
-        answer = self._last_answer if self._agreement is None else None
-        return None if answer is None else answer.protocol_version
+        return self._agreeing.half_agreed
 
     def settle(self) -> bool:
         """Agree on the last answer although the agent is to be asked again, where there is no way to; tell if so.
 
         The answer was given to a request of two forms: what of it the agent has read is not known.
         """
-        if self._agreement is None and self._last_answer is not None:
-            self._agree(self._last_answer)
-        return self._agreement is not None
+        is_settled = self._agreeing.settle()
+        self._learn_agreement()
+        return is_settled
 
     @property
     def agreement(self) -> Agreement:
@@ -222,7 +215,7 @@ class HostProtocol:
         """Send a notification; arguments and errors as for :meth:`request`."""
         self._require(method, force)
         entry = self._method_to_send(method, MethodKind.NOTIFICATION)
-        self._peer.send_notification(method, _to_wire(params, entry and entry.params_type, method))
+        self._peer.send_notification(method, to_wire(params, entry and entry.params_type, method))
 
     def respond(self, request_id: RequestId, method: str, result: Model | Any) -> None:
         """Answer a request of the agent.
@@ -237,7 +230,7 @@ class HostProtocol:
             InvalidState: no request with this id waits for an answer.
         """
         entry = self._methods.client_method(method, MethodKind.REQUEST)
-        self._peer.send_result(request_id, _to_wire(result, entry and entry.result_type, f"the answer to {method}"))
+        self._peer.send_result(request_id, to_wire(result, entry and entry.result_type, f"the answer to {method}"))
 
     def respond_error(self, request_id: RequestId, error: RequestFailed) -> None:
         """Answer a request of the agent with an error; raises ``InvalidState`` like :meth:`respond`."""
@@ -255,7 +248,7 @@ class HostProtocol:
 
     def _send_request(self, method: str, params: Model | Any) -> RequestId:
         entry = self._method_to_send(method, MethodKind.REQUEST)
-        return self._peer.send_request(method, _to_wire(params, entry and entry.params_type, method))
+        return self._peer.send_request(method, to_wire(params, entry and entry.params_type, method))
 
     def _method_to_send(self, name: str, kind: MethodKind) -> Method | None:
         entry = self._methods.agent_method(name, kind)
@@ -309,7 +302,7 @@ class HostProtocol:
             case CallFailed(error=RequestFailed() as error) if self._agreement is not None:
                 return evolve(event, error=refusal(error, self._agreement))
             case CallFailed(method="initialize", error=RequestFailed() as error):
-                return evolve(event, error=self._handshake.refused(error))
+                return evolve(event, error=self._agreeing.refused(error))
             case _:
                 return event
 
@@ -320,7 +313,7 @@ class HostProtocol:
             told = self._decode(event, "params", entry and entry.params_type)
         except DecodeError as error:
             self._report_malformed(event, error)
-            return _unreadable_update(event.params, error)
+            return unreadable_update(event.params, error)
         if isinstance(told, SessionNotification):
             return told
         return SessionNotification(told.session_id, told.update, told.meta, extra=told.extra)
@@ -355,35 +348,23 @@ class HostProtocol:
         try:
             return evolve(event, result=self._decode(event, "result", entry.result_type))
         except DecodeError as error:
-            return _unusable(event, error)
+            return unusable(event, error)
 
     def _translate_answer(self, event: ResponseReceived) -> ResponseReceived | CallFailed:
         """Read the answer to ``initialize``, and agree, or have it asked again."""
         try:
-            response, told = self._read_answer(event)
-            info = response.agent_info or None
-            agreed = self._handshake.accepts(response.protocol_version, info.name if info else "the agent")
+            response = self._agreeing.answered(event.result, lambda hint: self._decode(event, "result", hint))
         except DecodeError as error:
-            return _unusable(event, error)
+            return unusable(event, error)
         except PeerError as error:
             return CallFailed(event.id, event.method, error)
-        if self._agreement is None:  # else it comes too late
-            self._last_answer = make_agreement(response, told, self._quirks)
-            if agreed:
-                self._agree(self._last_answer)
+        self._learn_agreement()
         return evolve(event, result=response)
 
-    def _read_answer(self, event: ResponseReceived) -> tuple[InitializeResponse, ClientCapabilities]:
-        """Return the answer to ``initialize``, and what the agent was told of the host, both as version 1 has them."""
-        version = event.result.get("protocolVersion") if isinstance(event.result, Mapping) else None
-        if version != 2 or version not in self._versions:
-            return self._decode(event, "result", InitializeResponse), self._offer
-        from acp_host.protocol import version_two  # loaded for agents of version 2 only
-
-        answer = self._decode(event, "result", version_two.InitializeResponse)
-        return version_two.response_in_v1(answer), version_two.told_in_v2(self._offer)
-
-    def _agree(self, agreement: Agreement) -> None:
+    def _learn_agreement(self) -> None:
+        agreement = self._agreeing.agreement
+        if agreement is None or agreement is self._agreement:
+            return
         self._agreement = agreement
         if agreement.protocol_version == 2:
             from acp_host.wire.v2 import updates as second  # loaded for agents of version 2 only
@@ -403,16 +384,16 @@ class HostProtocol:
 
         Nothing, ``null`` and ``{}`` are the same here: methods without a result are answered with any of them.
         """
-        value = _or_empty(getattr(event, member), hint)
+        value = or_empty(getattr(event, member), hint)
         try:
             return decoder(hint)(value)
         except Exception:  # it is out of the ordinary, and the careful decoder says in what
             pass
         with contextlib.suppress(Unreadable):  # nested deeper than the standard library reads: the digits stay lost
-            value = _or_empty(read_exact(event.line).get(member), hint)
+            value = or_empty(read_exact(event.line).get(member), hint)
         typed, repairs = structure_tolerant(value, hint, f"$.{member}")
         for repair in repairs:
-            self._peer.report(evolve(repair, method=event.method, session_id=_session_id(value)))
+            self._peer.report(evolve(repair, method=event.method, session_id=session_id_in(value)))
         return typed
 
     def _report_capabilities(self, agreement: Agreement) -> None:
@@ -427,41 +408,7 @@ class HostProtocol:
                 f"{event.method}: {error.problem}",
                 path=error.path,
                 method=event.method,
-                session_id=_session_id(event.params),
+                session_id=session_id_in(event.params),
                 data=excerpt(event.line),
             )
         )
-
-
-def _unusable(event: ResponseReceived, error: DecodeError) -> CallFailed:
-    text = f"the answer to {event.method} does not fit the schema: {error}"
-    return CallFailed(event.id, event.method, MalformedResponse(text, has_result=True, result=event.result))
-
-
-def _or_empty(value: Any, hint: Any) -> Any:
-    # Where any JSON may stand, null is one.
-    return {} if value is UNSET or (value is None and hint is not Any) else value
-
-
-def _to_wire(value: Any, hint: Any, what: str) -> Any:
-    """Return what to write for parameters or a result; what has a type is held against it."""
-    members = unstructure(value, hint) if isinstance(value, Model | Unknown) else value
-    if hint is not None:
-        members = _or_empty(members, hint)
-        check(members, hint, what)
-    return members
-
-
-def _session_id(params: Any) -> str | None:
-    session_id = params.get("sessionId") if isinstance(params, dict) else None
-    return session_id if isinstance(session_id, str) else None
-
-
-def _unreadable_update(params: Any, error: DecodeError) -> SessionNotification | None:
-    """Keep an update that cannot be read, if it at least says for which session and of which kind it is."""
-    session_id = _session_id(params)
-    update = params.get("update") if isinstance(params, dict) else None
-    kind = update.get("sessionUpdate") if isinstance(update, dict) else None
-    if session_id is None or not isinstance(update, dict) or not isinstance(kind, str):
-        return None
-    return SessionNotification(session_id, UnknownSessionUpdate(kind, update, problem=str(error)))

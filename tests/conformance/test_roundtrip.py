@@ -242,7 +242,7 @@ def test_words_that_this_version_does_not_know_are_kept(version: Version, name: 
     if name == "SessionStateUpdate":  # one class for all states, which are definitions of their own
         values = version.strategies.named("StateUpdate").map(lambda data: data | {"sessionUpdate": "state_update"})
 
-    @settings(few, max_examples=3)
+    @settings(few, max_examples=3, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
     @given(values.filter(lambda data: type(decoder(hint)(data)) is cls))
     def law(data: Any) -> None:
         data = data | {field.wire: "a new word"}
