@@ -70,7 +70,7 @@ def damaged(damage: Any) -> bytes:
     return b"".join(lines)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(DAMAGE)
 def test_whatever_a_file_holds_it_is_folded_and_always_the_same(damage: Any) -> None:
     data = damaged(damage)
