@@ -23,7 +23,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import AcpError, ConnectionLost, InvalidState
+from acp_host.errors import (
+    AcpError,
+    ConnectionClosed,
+    ConnectionLost,
+    InvalidState,
+    OutcomeUnknown,
+    TransportError,
+)
 from acp_host.host.driver import Driver
 from acp_host.host.health import SessionReturn
 from acp_host.host.incoming import IncomingRequests
@@ -133,20 +140,29 @@ class Restoration:
         driver.attach(following, self._parts.make_protocol())
 
     async def reopen(self) -> tuple[SessionReturn, ...]:
-        """Open the sessions again, all at once; return what became of them, unless the connection is lost again."""
+        """Open the sessions again, all at once; return what became of them.
+
+        Raises:
+            AcpError: the connection is lost again.
+        """
         self._compare()
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._reopen(session)) for session in self._parts.sessions]
-        return tuple([returned for task in tasks if (returned := task.result()) is not None])
+        results = [task.result() for task in tasks]
+        for result in results:
+            if isinstance(result, AcpError):
+                raise result
+        return tuple([result for result in results if isinstance(result, SessionReturn)])
 
-    async def _reopen(self, session: Session) -> SessionReturn | None:
+    async def _reopen(self, session: Session) -> SessionReturn | AcpError:
+        """Open a session again; return what became of it, or the error that is the whole connection's."""
         try:
             self._check_version()
             async with asyncio.timeout(self._session_timeout):
                 opened = await self._open(session)
+        except (TransportError, ConnectionClosed, OutcomeUnknown) as error:
+            return error
         except (AcpError, TimeoutError) as error:
-            if self._parts.driver.protocol.ended:
-                return None
             return self._given_up(session, error)
         if opened.session is not session:
             session.give_up(f"it goes on as {opened.session.id}", ConnectionLost(opened.summary))
@@ -159,7 +175,7 @@ class Restoration:
             )
         await self._attach(session)
         if self._parts.driver.protocol.ended:
-            return None
+            return ConnectionLost("the connection was lost again")
         session.goes_on(Lost.NOTHING, "")
         return SessionReturn(session_id=session.id, step=opened.step, lost=Lost.NOTHING)
 

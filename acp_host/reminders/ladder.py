@@ -131,6 +131,8 @@ class Ladder:
         self._waiting[job.id] = job
         if self.awaits_connection or self._held_back:
             self._held_back.append(job)
+            rung = next(step.rung for step in plan if step.available)
+            self._panel.apply(events.ReminderPlaced(job.id, ReminderStatus.QUEUED, rung))
         else:
             self._descend(job)
         return job.id

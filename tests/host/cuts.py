@@ -27,7 +27,8 @@ class Way(Transport):
             ``None``: as long as it likes. An error: it cannot be made, because of that.
 
     Attributes:
-        sent: what the host has written on each connection, whole messages.
+        sent: what the host has written on this connection and has arrived, whole messages.
+        written: what it has written, whether it has arrived or not.
         made: the connections so far; the newest last.
     """
 
@@ -44,6 +45,7 @@ class Way(Transport):
         self._cuts = cuts
         self.made: list[Way] = [] if before is None else before.made
         self.sent: list[bytes] = []
+        self.written: list[bytes] = []
         self._inner: Transport | None = None
         self._receiver: Receiver | None = None
         self._count = 0
@@ -74,9 +76,10 @@ class Way(Transport):
             raise ConnectionLost("the way is cut")
         assert self._inner is not None
         for message in data.splitlines(keepends=True):
+            self.written.append(message)
             if self._is_due():
                 self.cut()
-                return  # it was written, and never arrives
+                return  # it never arrives
             self.sent.append(message)
             self._inner.write(message)
 
