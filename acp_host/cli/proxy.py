@@ -19,6 +19,7 @@ from types import FrameType
 from typing import Any
 
 from acp_host.recording import MetaEvent, Recorder, Recording
+from acp_host.recording.format import CLOSED_BY_HOST
 from acp_host.recording.recorder import RecordedConnection
 from acp_host.recording.redaction import command_without_secrets, secrets_of_command
 from acp_host.transports import Launch
@@ -49,12 +50,14 @@ async def run_proxy(argv: Sequence[str], recording: Recording) -> int:
     command = command_without_secrets(argv)
     recorded = await asyncio.to_thread(recorder.connection, {"command": command}, f"connects to {' '.join(command)}")
     status: int | None = None
+    by_host = threading.Event()
     try:
         agent = _started(launch)
-        with _signals_to(agent):
-            status = await _passed(agent, recorded)
+        with _signals_to(agent, by_host):
+            status = await _passed(agent, recorded, by_host)
     finally:
-        recorded.end("not started" if status is None else "ended", exit_status=status)
+        ended = CLOSED_BY_HOST if by_host.is_set() else "the agent has ended"
+        recorded.end("not started" if status is None else ended, exit_status=status)
         recorded.close()
         await asyncio.to_thread(recorder.flush)
     return status
@@ -78,7 +81,7 @@ def _started(launch: Launch) -> subprocess.Popen[bytes]:
         raise launch.explain(error, env) from error
 
 
-async def _passed(agent: subprocess.Popen[bytes], recorded: RecordedConnection) -> int:
+async def _passed(agent: subprocess.Popen[bytes], recorded: RecordedConnection, by_host: threading.Event) -> int:
     """Pass everything on until the agent has ended and has nothing more to say; return its exit status."""
     stdin, stdout, errors = agent.stdin, agent.stdout, agent.stderr
     assert stdin is not None
@@ -91,12 +94,16 @@ async def _passed(agent: subprocess.Popen[bytes], recorded: RecordedConnection) 
             if line:
                 recorded.note(line, MetaEvent.STDERR)
 
+    def host_ended() -> None:
+        if agent.poll() is None:
+            by_host.set()
+
     def no_more_to_agent() -> None:
         stdin.close()
         with open(os.devnull, "rb") as nothing:
             os.dup2(nothing.fileno(), 0)  # what the host still writes is refused, as the agent would
 
-    _pump(0, stdin.fileno(), recorded.sent.put, no_more_to_agent)  # it may wait for the host for ever
+    _pump(0, stdin.fileno(), recorded.sent.put, no_more_to_agent, host_ended)  # it may wait for the host for ever
     to_host = [
         _pump(stdout.fileno(), 1, recorded.received.put, stdout.close),
         _pump(errors.fileno(), 2, note, errors.close),
@@ -112,7 +119,13 @@ async def _passed(agent: subprocess.Popen[bytes], recorded: RecordedConnection) 
         raise
 
 
-def _pump(source: int, sink: int, record: Callable[[bytes], None], then: Callable[[], None]) -> threading.Thread:
+def _pump(
+    source: int,
+    sink: int,
+    record: Callable[[bytes], None],
+    then: Callable[[], None],
+    at_end: Callable[[], None] = lambda: None,
+) -> threading.Thread:
     """Start and return a thread that passes on what it reads until there is no more, or nobody who takes it."""
 
     def run() -> None:
@@ -122,6 +135,7 @@ def _pump(source: int, sink: int, record: Callable[[bytes], None], then: Callabl
                 view = memoryview(data)
                 while view:
                     view = view[os.write(sink, view) :]
+            at_end()
         except OSError:
             pass  # the other side is gone
         finally:
@@ -133,13 +147,15 @@ def _pump(source: int, sink: int, record: Callable[[bytes], None], then: Callabl
 
 
 @contextmanager
-def _signals_to(agent: subprocess.Popen[bytes]) -> Iterator[None]:
+def _signals_to(agent: subprocess.Popen[bytes], by_host: threading.Event) -> Iterator[None]:
     """Let the agent decide what to do about the signals that this process gets."""
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
         at_a_terminal = number == signal.SIGINT and os.isatty(0)  # then the agent got it by itself
-        if agent.poll() is None and not at_a_terminal:
-            agent.send_signal(number)
+        if agent.poll() is None:
+            by_host.set()
+            if not at_a_terminal:
+                agent.send_signal(number)
 
     before: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():

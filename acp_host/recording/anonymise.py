@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 from attrs import evolve
 
-from acp_host.recording.format import MetaEvent, RecordedDirection, RecordedLine
+from acp_host.recording.format import CLOSED_BY_HOST, MetaEvent, RecordedDirection, RecordedLine
 from acp_host.recording.stand_ins import StandIns, masked, masked_base64
 from acp_host.recording.vocabulary import (
     CONTENTS,
@@ -53,6 +53,8 @@ from acp_host.wire.v2 import methods as methods_of_2
 __all__ = ["Anonymiser", "anonymise"]
 
 _FREE = AnyShape()
+_OWN_NOTES = frozenset((MetaEvent.START, MetaEvent.NOT_RECORDED, MetaEvent.CONTINUES, MetaEvent.PARTS_MISSING))
+"""Events whose notes are this library's words alone."""
 _DEEPEST = 200
 _TOO_DEEP = "[nested too deeply]"
 _LARGEST_NUMBER = 10_000
@@ -130,10 +132,9 @@ class Anonymiser:
             name: value if name in kept or isinstance(value, int) else self._free(value, name, _DEEPEST)
             for name, value in line.details.items()
         }
-        if line.event == MetaEvent.STDERR or (line.event is not None and line.event not in tuple(MetaEvent)):
-            return evolve(line, note=masked(line.note or ""), details=details)
-        if line.event in (MetaEvent.CONNECTION, MetaEvent.END):
-            return evolve(line, note=masked(line.note or ""), details=details)
+        says_nothing = line.event is None or line.event in _OWN_NOTES or line.note == CLOSED_BY_HOST
+        if line.note is not None and not says_nothing:
+            return evolve(line, note=masked(line.note), details=details)
         return evolve(line, details=details)
 
     def _raw(self, raw: str) -> str:
@@ -160,7 +161,7 @@ class Anonymiser:
             elif name == "error":
                 made[name] = self._error(value)
             else:
-                made[self._name(name)] = self._free(value, name, _DEEPEST)
+                made[self._name(name)] = self._free(value, name, _DEEPEST, extension=_is_of_harn(message))
         self._learn(message, direction)
         return made
 
@@ -343,6 +344,11 @@ class Anonymiser:
 
     def _name(self, name: str) -> str:
         return name if name in known_names() else self._stand_ins.id(name)
+
+
+def _is_of_harn(message: Mapping[str, Any]) -> bool:
+    method = message.get("method")
+    return isinstance(method, str) and method.startswith(("_harn/", "harn/", "harn."))
 
 
 def _capability(value: Any, depth: int) -> Any:

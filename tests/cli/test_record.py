@@ -12,6 +12,7 @@ import pytest
 
 import acp_host
 from acp_host.recording import read_recording
+from acp_host.recording.format import CLOSED_BY_HOST
 from acp_host.testing import ReferenceAgent, ScriptedAgent
 from tests.cli.conftest import PATIENCE, PROGRAM, Command
 
@@ -54,7 +55,7 @@ async def test_a_host_sees_the_agent_as_it_is(path, through_proxy, tmp_path):
     methods = [line.message["method"] for line in lines if line.direction == "out"]
     assert methods == ["initialize", "session/new", "session/prompt"]
     assert result.text in path.read_text()
-    assert (lines[-1].event, lines[-1].details) == ("end", {"exit_status": 0})
+    assert (lines[-1].event, lines[-1].note, lines[-1].details) == ("end", CLOSED_BY_HOST, {"exit_status": 0})
 
 
 def test_every_byte_passes_and_secrets_are_not_recorded(path):
@@ -72,9 +73,11 @@ def test_stderr_is_recorded_line_by_line(path):
 
 
 def test_the_exit_status_is_the_agents(path):
-    assert record(path, sys.executable, "-c", "raise SystemExit(7)").returncode == 7
+    command = [*PROGRAM, "record", "-o", os.fspath(path), "--", sys.executable, "-c", "raise SystemExit(7)"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as proxy:
+        assert proxy.wait(PATIENCE) == 7
     [end] = [line for line in read_recording(path) if line.event == "end"]
-    assert end.details == {"exit_status": 7}
+    assert (end.note, end.details) == ("the agent has ended", {"exit_status": 7})
 
 
 @unix_only
