@@ -13,8 +13,9 @@ from typing import Any
 import attrs
 from rich.text import Text
 
-from acp_host.cli.diffs import diff_lines
+from acp_host.cli.diffs import diff_lines, patch_lines
 from acp_host.cli.printer import Printer, plain
+from acp_host.cli.version_two import AsFirst
 from acp_host.host.outcome import OutcomeKind, TurnResult
 from acp_host.host.update_buffer import UpdatesSkipped
 from acp_host.translate.harn.permissions import permission_facts
@@ -28,7 +29,7 @@ from acp_host.wire.notices import Notice
 from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.plans import Plan, PlanEntry, PlanEntryStatus, PlanItems, PlanUpdate
 from acp_host.wire.text import join_text
-from acp_host.wire.tool_calls import Content, Diff, Terminal, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate
+from acp_host.wire.tool_calls import Content, Diff, Terminal, ToolCall, ToolCallContent, ToolCallUpdate
 from acp_host.wire.updates import (
     AgentMessageChunk,
     AgentThoughtChunk,
@@ -38,14 +39,21 @@ from acp_host.wire.updates import (
     UserMessageChunk,
 )
 from acp_host.wire.usage import Usage, UsageUpdate
+from acp_host.wire.v2.diffs import Diff as PatchedFiles
+from acp_host.wire.v2.terminals import TerminalUpdate
+from acp_host.wire.v2.tool_calls import ToolCallStatus
 
 __all__ = ["TurnView", "content_text"]
 
 _LONGEST_INPUT = 2_000
 _MOST_LINES = 20
 _CHECKS: Mapping[str, str] = {PlanEntryStatus.COMPLETED: "[x]", PlanEntryStatus.IN_PROGRESS: "[>]"}
-_STATUS_STYLES: Mapping[str, str] = {ToolCallStatus.COMPLETED: "green", ToolCallStatus.FAILED: "red"}
-_FINAL = frozenset({ToolCallStatus.COMPLETED, ToolCallStatus.FAILED})
+_STATUS_STYLES: Mapping[str, str] = {
+    ToolCallStatus.COMPLETED: "green",
+    ToolCallStatus.FAILED: "red",
+    ToolCallStatus.CANCELLED: "yellow",
+}
+_FINAL = frozenset(_STATUS_STYLES)
 _OUTCOME_STYLES: Mapping[str, str] = {OutcomeKind.COMPLETED: "bold green", OutcomeKind.FAILED: "bold red"}
 
 
@@ -74,7 +82,8 @@ class _Call:
     def to_print(self) -> Iterable[ToolCallContent]:
         """Return the content that is ripe and was not printed: text only when the call has ended, since it may grow."""
         ended = self.status in _FINAL
-        ripe = [item for item in self.content if (ended or isinstance(item, Diff)) and item not in self.printed]
+        changed = Diff | PatchedFiles
+        ripe = [item for item in self.content if (ended or isinstance(item, changed)) and item not in self.printed]
         self.printed += ripe
         return ripe
 
@@ -91,9 +100,14 @@ class TurnView:
         self.printer = printer
         self._verbose = verbose
         self._calls: dict[str, _Call] = {}
+        self._as_first = AsFirst()
 
     def show(self, update: SessionUpdate | UpdatesSkipped) -> None:
-        """Print an update."""
+        """Print an update, of either version of the protocol."""
+        for form in self._as_first(update):
+            self._show(form)
+
+    def _show(self, update: Any) -> None:
         match update:
             case AgentMessageChunk(content=TextContent() as content):
                 self.printer.answer(shown_text(content), update.message_id)
@@ -107,6 +121,8 @@ class TurnView:
                 self._show_call(update)
             case Plan(entries=entries) | PlanUpdate(plan=PlanItems(entries=entries)):
                 self.printer.line("plan", _plan(entries))
+            case TerminalUpdate(command=str(command)):
+                self.printer.line("terminal", plain(command))
             case UsageUpdate():
                 self.printer.line("usage", plain(_usage_update(update), "dim"))
             case CompactionUpdate(status=status):
@@ -194,12 +210,14 @@ def _harn_lines(request: RequestPermissionRequest) -> list[Text]:
     return lines
 
 
-def _content_lines(items: Iterable[ToolCallContent]) -> list[Text]:
+def _content_lines(items: Iterable[ToolCallContent | PatchedFiles]) -> list[Text]:
     lines: list[Text] = []
     for item in items:
         match item:
             case Diff():
                 lines += diff_lines(item)
+            case PatchedFiles():
+                lines += patch_lines(item)
             case Content(content=content):
                 said = content_text(content).rstrip("\n").split("\n")
                 lines += [plain(line, "dim") for line in said[:_MOST_LINES]]

@@ -1,0 +1,92 @@
+"""Updates of version 2 as those of version 1 that print the same: :class:`AsFirst`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from acp_host.translate.v2.values import location_to_v1, produced_to_v1
+from acp_host.wire import compaction as first_compaction
+from acp_host.wire import plans as first_plans
+from acp_host.wire import tool_calls as first_calls
+from acp_host.wire import updates as first
+from acp_host.wire.v2 import compaction, plans, state_update, terminals, tool_calls, updates
+
+__all__ = ["AsFirst"]
+
+
+class AsFirst:
+    """Remembers what messages and calls have been told, since version 2 tells parts of them, or tells them again."""
+
+    def __init__(self) -> None:
+        self._messages: set[str] = set()
+        self._produced: dict[str, tuple[Any, ...]] = {}
+        self._commands: set[str] = set()
+        self._forms: dict[type, Callable[[Any], Iterable[Any]]] = {
+            updates.AgentMessageChunk: self._chunk,
+            updates.AgentThoughtChunk: self._chunk,
+            updates.AgentMessage: lambda told: self._message(told, first.AgentMessageChunk),
+            updates.AgentThought: lambda told: self._message(told, first.AgentThoughtChunk),
+            updates.UserMessage: lambda told: (),  # the prompt once more
+            state_update.SessionStateUpdate: lambda told: (),  # what it means is printed
+            tool_calls.ToolCallUpdate: self._call,
+            tool_calls.ToolCallContentChunk: self._more_of_call,
+            terminals.TerminalUpdate: self._terminal,
+            terminals.TerminalOutputChunk: lambda told: (),
+            plans.PlanUpdate: self._plan,
+            compaction.CompactionUpdate: lambda told: [
+                first_compaction.CompactionUpdate(told.compaction_id, told.status)
+            ],
+        }
+
+    def __call__(self, update: Any) -> Iterable[Any]:
+        """Return what to print for an update; one of version 1 is itself."""
+        form = self._forms.get(type(update))
+        return (update,) if form is None else form(update)
+
+    def _chunk(self, told: Any) -> Iterable[Any]:
+        self._messages.add(told.message_id)
+        return (told,)
+
+    def _message(self, told: updates.MessageUpsert, kind: Any) -> Iterable[Any]:
+        """Print a whole message, unless some of it was printed: what it says at the end is in the result."""
+        if told.message_id in self._messages or not told.content:
+            return ()
+        self._messages.add(told.message_id)
+        return [kind(block, told.message_id) for block in told.content]
+
+    def _call(self, told: tool_calls.ToolCallUpdate) -> Iterable[Any]:
+        if isinstance(told.content, tuple):
+            self._produced[told.tool_call_id] = tuple([produced_to_v1(item) for item in told.content])
+        locations: Any = told.locations
+        return [
+            first_calls.ToolCallUpdate(
+                told.tool_call_id,
+                kind=told.kind,
+                status=told.status,
+                title=told.title,
+                name=told.name,
+                content=self._produced.get(told.tool_call_id, ()),
+                locations=tuple([location_to_v1(place) for place in locations]) if locations else locations,
+                raw_input=told.raw_input,
+                raw_output=told.raw_output,
+            )
+        ]
+
+    def _more_of_call(self, told: tool_calls.ToolCallContentChunk) -> Iterable[Any]:
+        content: Any = (*self._produced.get(told.tool_call_id, ()), produced_to_v1(told.content))
+        self._produced[told.tool_call_id] = content
+        return [first_calls.ToolCallUpdate(told.tool_call_id, content=content)]
+
+    def _terminal(self, told: terminals.TerminalUpdate) -> Iterable[Any]:
+        """Print which command runs, once; its output is in the state."""
+        if not told.command or told.terminal_id in self._commands:
+            return ()
+        self._commands.add(told.terminal_id)
+        return [told]
+
+    def _plan(self, told: plans.PlanUpdate) -> Iterable[Any]:
+        plan = told.plan
+        if isinstance(plan, plans.PlanItems):
+            plan = first_plans.PlanItems(plan.plan_id, plan.entries)  # type: ignore[assignment]
+        return [first_plans.PlanUpdate(plan)]  # type: ignore[arg-type]
