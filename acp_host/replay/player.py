@@ -159,7 +159,10 @@ class RecordingPlayer:
         assert self._host is not None
         self._ids.forget_requests()
         self._wire = PlayedWire(self._ids)
-        await self._host.connect_again(self._wire, why)
+        following = self._next.message if self._next is not None else None
+        asks = isinstance(following, dict) and following.get("method") == "initialize"
+        versions = _versions_asked(following.get("params")) if asks and isinstance(following, dict) else None
+        await self._host.connect_again(self._wire, why, versions)
 
     # --- what the agent sent ----------------------------------------------------------------------------------------
 

@@ -60,13 +60,19 @@ class ReplayedHost(HostConnection):
         await self._tasks.open()
         await self._driver.start()
 
-    async def connect_again(self, transport: Transport, why: str) -> None:
-        """Go on with another connection, whose handshake follows; sessions go on."""
+    async def connect_again(self, transport: Transport, why: str, versions: tuple[int, ...] | None) -> None:
+        """Go on with another connection, whose handshake follows; sessions go on.
+
+        Args:
+            transport: the other connection.
+            why: the earlier one has ended.
+            versions: of the protocol, that are asked for there; ``None``: the same as before.
+        """
         self._driver.connection_lost(ConnectionLost(why))
         self._answers.clear()
         self._ended.clear()
         self._end_error, self._driver.is_over = None, False
-        self._driver.attach(transport, self._make_protocol())
+        self._driver.attach(transport, self._make_protocol(versions))
         await self._driver.start()
 
     async def initialize(self) -> None:

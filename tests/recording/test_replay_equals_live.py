@@ -159,6 +159,18 @@ class TestVersionTwo:
         assert [finding for line in lines for finding in linter.check(line.direction, line.message)] == []
         assert linter.version == max(set(asked) & set(spoken))
 
+    async def test_an_agent_that_was_asked_for_its_version_on_a_second_connection(self, tmp_path: Path) -> None:
+        async def talk(host: HostConnection) -> list[Session]:
+            assert host.agreement.protocol_version == 1
+            session = await host.new_session(tmp_path)
+            await session.prompt("/say one")
+            return [session]
+
+        path = tmp_path / "talk.jsonl"
+        live = await held(talk, ReferenceAgent.command(), path, protocol_versions=(2, 1))
+        assert sum(line.begins_connection for line in read_recording(path)) == 2
+        same(live, path)
+
 
 class TestHarnAgent:
     async def test_a_whole_conversation(self, tmp_path: Path) -> None:
