@@ -77,6 +77,10 @@ class RecordingPlayer:
         self._next: RecordedLine | None = None
         self._host: ReplayedHost | None = None
         self._problems: list[Diagnostic] = []
+        self._clock: RecordedClock  # there is a loop when it is played
+        self._wire: PlayedWire  # there are these when the recorded host has introduced itself
+        self._doing: Doing
+        self._terminals: RecordedTerminals
 
     @property
     def host(self) -> HostConnection | None:
