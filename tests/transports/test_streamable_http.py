@@ -13,7 +13,7 @@ import pytest
 from acp_host.diagnostics import Diagnostic
 from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState
 from acp_host.transports import RemoteOptions, remote_transport
-from acp_host.transports.streamable_http import HttpTransport, _server
+from acp_host.transports.streamable_http import HttpTransport, _server, transport
 from tests.transports.conftest import Recorder
 from tests.transports.http_server import CONNECTION_ID, Exchange, HttpServer, serve
 
@@ -32,7 +32,7 @@ class Client(Recorder):
     def __init__(self, url: str, options: RemoteOptions | None = None) -> None:
         super().__init__()
         self.notes: list[Diagnostic] = []
-        self.transport = HttpTransport(url, options, on_diagnostic=self.note)
+        self.transport = HttpTransport(url, options, on_diagnostic=lambda diagnostic: self.note(diagnostic))
 
     def note(self, diagnostic: Diagnostic) -> None:
         self.notes.append(diagnostic)
@@ -117,7 +117,7 @@ async def test_a_conversation_by_the_text_of_the_transport(server: HttpServer) -
         ("DELETE", None, None),
     ]
     for exchange in server.exchanges:
-        assert exchange.headers["accept"].count("text/event-stream") == (exchange.verb != "DELETE")
+        assert ("text/event-stream" in exchange.headers["accept"]) == (exchange.verb == "GET")
         assert exchange.verb != "POST" or exchange.headers["content-type"] == "application/json"
     assert client.notes == []
 
@@ -138,6 +138,20 @@ async def test_a_subagent_that_is_announced_has_a_stream(server: HttpServer) -> 
         )
         await (await server.stream("child")).event(update("from below", "child"))
         await client.says("from below")
+
+
+async def test_subagents_without_number_have_no_streams_without_number(
+    server: HttpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "_MOST_STREAMS", 3)
+    async with connected(server) as client:
+        for number in range(9):
+            announced = {"sessionUpdate": "subagent_update", "sessionId": f"child-{number}"}
+            params = {"sessionId": "s", "update": announced}
+            await (await server.stream()).event({"jsonrpc": "2.0", "method": "session/update", "params": params})
+        await client.notes_say("none was opened for child-8")
+        await server.stream("child-2")
+        assert "child-3" not in server.streams
 
 
 async def test_a_session_that_is_closed_has_no_stream_any_more(server: HttpServer) -> None:
@@ -490,6 +504,7 @@ async def test_a_stream_that_breaks_while_nothing_is_due_is_opened_again(server:
         stream.cut()
         await (await server.stream(after=stream)).event(update("after"))
         await client.says("after")
+        await client.notes_say("may be missing")
 
 
 async def test_a_stream_that_breaks_while_an_answer_is_due_loses_the_connection(server: HttpServer) -> None:
@@ -767,6 +782,36 @@ async def test_credentials_go_with_every_request_and_are_shown_nowhere(server: H
     for exchange in server.exchanges:
         assert exchange.headers["authorization"] == f"Bearer {TOKEN}"
         assert (exchange.headers["x-key"], exchange.headers["cookie"]) == ("another-secret", "who=the-user")
+
+
+async def test_cookies_do_not_become_many(server: HttpServer) -> None:
+    async def set_cookies(exchange: Exchange) -> bool:
+        if exchange.verb == "POST" and exchange.method != "initialize":
+            await exchange.answer(202, Set_Cookie=f"n{len(server.exchanges)}=some-value; Path=/")
+            return True
+        return False
+
+    server.on = set_cookies
+    async with connected(server) as client:
+        for _ in range(70):
+            client.write("note")
+    assert len(client.transport.secrets) == 50
+
+
+async def test_what_on_diagnostic_raises_stops_nothing(server: HttpServer) -> None:
+    def fail(_: Diagnostic) -> None:
+        raise RuntimeError("a bug of the application")
+
+    complaints: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context["exception"]))
+    async with connected(server, RemoteOptions(warn_size=10)) as client:
+        client.note = fail  # type: ignore[method-assign]
+        client.write("session/list", id=1)
+        await server.until(lambda: server.messages("session/list"))
+        await (await server.stream()).event(result(1))
+        await client.answer(1)
+    assert client.ends == [None]
+    assert isinstance(complaints[0], RuntimeError)
 
 
 async def test_cookies_outlive_a_connection(server: HttpServer) -> None:

@@ -105,12 +105,14 @@ class Listener:
         """Open the stream and read it to its end; return how many in a row have failed."""
         clock = asyncio.get_running_loop().time
         began, self._brought, self._opened_now = clock(), 0, False
+        broke = False
         try:
             how = await self._read()
         except (httpx2.TransportError, TimeoutError) as error:
-            how = "broke" if self._opened_now else "cannot be opened"
+            broke = self._opened_now
+            how = "broke" if broke else "cannot be opened"
             how += f": {why_unreachable(error)}"
-            if self._opened_now and self.awaits() and not self._last_id:
+            if broke and self.awaits() and not self._last_id:
                 raise ConnectionLost(f"{self.what} {how}; what it would have brought is not sent again") from error
         if self._opened_now and (self._brought or clock() - began >= _SHORT):
             failures = 0
@@ -118,7 +120,7 @@ class Listener:
             failures += 1
         if failures >= _ATTEMPTS:
             raise ConnectionLost(f"{self.what} {how}, {failures} times in a row")
-        if self._opened_now and self.awaits():
+        if broke or (self._opened_now and self.awaits()):
             self.note(f"{self.what} {how}; it is opened again, and what was sent meanwhile may be missing")
         return failures
 

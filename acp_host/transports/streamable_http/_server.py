@@ -136,6 +136,8 @@ class Server:
             async with client.stream(
                 verb, self._url, headers=headers, content=content, timeout=timeout, extensions=extensions
             ) as response:
+                if "Set-Cookie" in response.headers:
+                    self._cookies.take(self._url, ())  # the library has added them; so that they do not become many
                 yield response
         finally:
             self._busy.discard(client)

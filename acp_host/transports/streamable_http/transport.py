@@ -48,7 +48,8 @@ _LAST_MESSAGES = 1.0
 """Seconds in which a close sends what is still queued."""
 _LAST_STEPS = 1.0
 """Seconds that its tasks and connections may take to end."""
-_JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+_MOST_STREAMS = 1000
+_JSON = {"Content-Type": "application/json", "Accept": "application/json"}
 _HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 """What this transport puts into a header; ids are the agent's, and may hold anything."""
 _INTERNAL_ERROR = -32603
@@ -92,7 +93,7 @@ class HttpTransport(Transport):
         self._cookies = cookies or CookieStore(address.url, options.cookies)
         self.description = address.shown
         self._on_diagnostic = on_diagnostic
-        self._admit = throttled(on_diagnostic) if on_diagnostic is not None else None
+        self._admit = throttled(self._tell)
         self._server = Server(address.url, options, self._cookies)
         self._routes = Routes()
         self._duplicates = Duplicates()
@@ -238,8 +239,16 @@ class HttpTransport(Transport):
             self._receiver.connection_lost(error)
 
     def _note(self, text: str, **details: Any) -> None:
-        if self._admit is not None:
-            self._admit(Diagnostic(DiagnosticKind.TRANSPORT, self._shown(f"{self.description}: {text}"), **details))
+        self._admit(Diagnostic(DiagnosticKind.TRANSPORT, self._shown(f"{self.description}: {text}"), **details))
+
+    def _tell(self, diagnostic: Diagnostic) -> None:
+        if self._on_diagnostic is None:
+            return
+        try:
+            self._on_diagnostic(diagnostic)
+        except Exception as error:  # what a callback raises goes to the loop, and stops nothing half-way
+            context = {"message": f"on_diagnostic of {self.description} raised", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
 
     def _shown(self, text: str) -> str:
         """Return a text with nothing in it that this host has sent to show who it is; a server may repeat it."""
@@ -358,6 +367,9 @@ class HttpTransport(Transport):
     def _listen_to_session(self, session_id: str) -> Listener | None:
         """Return a session's stream, opened if there can be one."""
         if self._has_one_stream or session_id in self._without_stream or not _HEADER_VALUE.fullmatch(session_id):
+            return None
+        if session_id not in self._listeners and len(self._listeners) > _MOST_STREAMS:
+            self._note(f"there are {_MOST_STREAMS} streams already; none was opened for {session_id}")
             return None
         return self._listen(session_id)
 
