@@ -13,7 +13,7 @@ import pytest
 from acp_host.diagnostics import Diagnostic
 from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState
 from acp_host.transports import RemoteOptions, remote_transport
-from acp_host.transports.streamable_http import HttpTransport, _server, transport
+from acp_host.transports.streamable_http import HttpTransport, _server, _streams
 from tests.transports.conftest import Recorder
 from tests.transports.http_server import CONNECTION_ID, Exchange, HttpServer, serve
 
@@ -143,7 +143,7 @@ async def test_a_subagent_that_is_announced_has_a_stream(server: HttpServer) -> 
 async def test_subagents_without_number_have_no_streams_without_number(
     server: HttpServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transport, "_MOST_STREAMS", 3)
+    monkeypatch.setattr(_streams, "_MOST", 3)
     async with connected(server) as client:
         for number in range(9):
             announced = {"sessionUpdate": "subagent_update", "sessionId": f"child-{number}"}

@@ -73,7 +73,7 @@ class Listener:
     headers: dict[str, str]
     session_id: str | None
     maximum: int
-    receive: Callable[[Listener, str], None]
+    receive: Callable[[str], None]
     note: Callable[[str], None]
     awaits: Callable[[], bool]
     on_open: Callable[[], None] = lambda: None
@@ -140,7 +140,7 @@ class Listener:
                     self._last_id = event.id
                     if event.data:
                         self._brought += 1
-                        self.receive(self, event.data)
+                        self.receive(event.data)
         return "ended"
 
     async def _refused(self, response: httpx2.Response, kind: str) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import re
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
@@ -30,7 +29,6 @@ from acp_host.transports.remote_address import RemoteAddress
 from acp_host.transports.remote_options import RemoteOptions
 from acp_host.transports.streamable_http._held import HeldAnswers
 from acp_host.transports.streamable_http._lanes import Lanes
-from acp_host.transports.streamable_http._listener import Listener, SessionUnknown, StreamRefused
 from acp_host.transports.streamable_http._refusals import (
     ends_connection,
     explained,
@@ -38,20 +36,16 @@ from acp_host.transports.streamable_http._refusals import (
     why_unreachable,
 )
 from acp_host.transports.streamable_http._server import ANSWER_TIMEOUT, Reply, Server
+from acp_host.transports.streamable_http._streams import Streams, can_be_header, settled
 from acp_host.transports.streamable_http.routes import Duplicates, Post, Routes
 
 __all__ = ["HttpTransport"]
 
-_STREAM_WAIT = 2.0
-"""Seconds that a message waits for its session's stream; some servers answer only with the first event."""
 _LAST_MESSAGES = 1.0
 """Seconds in which a close sends what is still queued."""
 _LAST_STEPS = 1.0
 """Seconds that its tasks and connections may take to end."""
-_MOST_STREAMS = 1000
 _JSON = {"Content-Type": "application/json", "Accept": "application/json"}
-_HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
-"""What this transport puts into a header; ids are the agent's, and may hold anything."""
 _INTERNAL_ERROR = -32603
 
 _logger = logging.getLogger("acp_host")
@@ -99,11 +93,16 @@ class HttpTransport(Transport):
         self._duplicates = Duplicates()
         self._held = HeldAnswers(self._deliver)
         self._lanes = Lanes(self._send, self._start)
-        self._listeners: dict[str | None, Listener] = {}
-        self._listening: dict[str | None, asyncio.Task[None]] = {}
-        self._without_stream: set[str] = set()
-        self._closed: set[str | None] = set()
-        self._has_one_stream = False
+        self._streams = Streams(
+            self._server,
+            options.max_size,
+            name=self.description,
+            start=self._start,
+            receive=self._receive_event,
+            awaits=self._routes.awaits,
+            note=self._note,
+            fail=self._fail,
+        )
         self._rest = b""
         self._receiver: Receiver | None = None
         self._connected = asyncio.Event()
@@ -310,8 +309,7 @@ class HttpTransport(Transport):
                 answered.set()
                 self._receive_body(post, reply.body)
 
-        listener = self._listen(None, on_open=answer)
-        await _settled(listener)
+        await settled(self._streams.begin(self.connection_id, on_open=answer))
         if self._lost is None:
             answer()  # for a server that opens the stream with its first event
             self._connected.set()
@@ -326,30 +324,24 @@ class HttpTransport(Transport):
 
     async def _leave(self, connection_id: str) -> None:
         self._connected.clear()
-        for task in self._listening.values():
-            task.cancel()
-        self._listening.clear()
-        self._listeners.clear()
-        self._without_stream.clear()
-        self._closed.clear()
-        self._has_one_stream = False
+        self._streams.end()
         await self._end_connection(connection_id)
 
     async def _send_connected(self, post: Post) -> None:
         headers = {**_JSON, "Acp-Connection-Id": self.connection_id or ""}
         if post.session_id is not None:
-            if not _HEADER_VALUE.fullmatch(post.session_id):
+            if not can_be_header(post.session_id):
                 self._refused(post, f"{post.name} was not sent: no HTTP header can hold the id of its session")
                 return
             headers["Acp-Session-Id"] = post.session_id
-            await _settled(self._listen_to_session(post.session_id))
+            await settled(self._streams.open(post.session_id))
         reply = await self._server.send("POST", headers, post.data, most=self._options.max_size)
         if httpx2.codes.is_success(reply.status):
             if reply.body.strip():
                 self._receive_body(post, reply.body)
             return
         text = f"{self.description} refused {post.name}: {explained(reply, connected=True)}"
-        session_unknown = reply.status == httpx2.codes.NOT_FOUND and post.session_id in self._without_stream
+        session_unknown = reply.status == httpx2.codes.NOT_FOUND and self._streams.has_none(post.session_id)
         if ends_connection(reply.status) and not session_unknown:
             raise ConnectionLost(text, http_status=reply.status, retryable=is_retryable(reply.status))
         self._refused(post, text, httpStatus=reply.status)
@@ -364,67 +356,13 @@ class HttpTransport(Transport):
 
     # --- from the server --------------------------------------------------------------------------------------------
 
-    def _listen_to_session(self, session_id: str) -> Listener | None:
-        """Return a session's stream, opened if there can be one."""
-        if self._has_one_stream or session_id in self._without_stream or not _HEADER_VALUE.fullmatch(session_id):
-            return None
-        if session_id not in self._listeners and len(self._listeners) > _MOST_STREAMS:
-            self._note(f"there are {_MOST_STREAMS} streams already; none was opened for {session_id}")
-            return None
-        return self._listen(session_id)
-
-    def _listen(self, session_id: str | None, on_open: Callable[[], None] = lambda: None) -> Listener:
-        if session_id in self._listeners:
-            return self._listeners[session_id]
-        headers = {"Acp-Connection-Id": self.connection_id or ""}
-        what = "the stream of the connection"
-        if session_id is not None:
-            headers["Acp-Session-Id"] = session_id
-            what = f"the stream of session {session_id}"
-        listener = Listener(
-            self._server,
-            f"{self.description}: {what}",
-            headers,
-            session_id,
-            self._options.max_size,
-            self._receive_event,
-            lambda text: self._note(text, session_id=session_id),
-            lambda: self._routes.awaits(session_id),
-            on_open,
-            follows=session_id in self._closed,
-        )
-        self._listeners[session_id] = listener
-        self._listening[session_id] = self._start(self._run(listener), what)
-        return listener
-
-    async def _run(self, listener: Listener) -> None:
-        session_id = listener.session_id
-        try:
-            await listener.run()
-        except ConnectionLost as error:
-            self._fail(error)
-        except StreamRefused as refusal:
-            assert session_id is not None
-            if not isinstance(refusal, SessionUnknown):
-                others = any(other.is_open for other in self._listeners.values() if other.session_id is not None)
-                self._has_one_stream = not others
-                self._note(
-                    f"there is no stream for session {session_id}; its messages are expected on that of the connection:"
-                    f" {explained(refusal.reply, connected=True)}",
-                    session_id=session_id,
-                )
-            self._without_stream.add(session_id)
-        finally:
-            if self._listeners.get(session_id) is listener:
-                del self._listeners[session_id], self._listening[session_id]
-
-    def _receive_event(self, listener: Listener, data: str) -> None:
+    def _receive_event(self, session_id: str | None, data: str) -> None:
         lines = as_lines(data.encode("utf-8", "replace"))
-        if len(self._listeners) > 1 and self._duplicates.is_duplicate(lines, listener.session_id):
+        if self._streams.are_several and self._duplicates.is_duplicate(lines, session_id):
             return
-        self._receive_message(lines, listener.session_id)
-        if listener.session_id is not None:
-            self._held.stream_brought_something(listener.session_id)
+        self._receive_message(lines, session_id)
+        if session_id is not None:
+            self._held.stream_brought_something(session_id)
 
     def _receive_body(self, post: Post, body: bytes) -> None:
         """Take a message that is the answer to a POST: that of ``initialize`` is, and some servers answer more so."""
@@ -435,36 +373,24 @@ class HttpTransport(Transport):
         if envelope is None:
             self._deliver(lines)
             return
-        session_id = self._routes.session_of(envelope)
-        own = None if session_id is None else self._listeners.get(session_id)
-        arrival = self._routes.arrival(envelope, stream, own is not None and own.is_open)
-        for known in arrival.opens:
-            self._without_stream.discard(known)
-            self._listen_to_session(known)
+        is_open = self._streams.is_open(self._routes.session_of(envelope))
+        arrival = self._routes.arrival(envelope, stream, is_open)
+        for session_id in arrival.opens:
+            self._streams.open(session_id, is_known=True)
         if arrival.held_for is not None:
             self._held.hold(lines, arrival.held_for, is_replay_end=arrival.is_replay_end)
         else:
             self._deliver(lines)
-        if arrival.closes in self._listening and arrival.closes is not None:
-            self._closed.add(arrival.closes)
-            del self._listeners[arrival.closes]
-            self._listening.pop(arrival.closes).cancel()
+        if arrival.closes is not None:
+            self._streams.close(arrival.closes)
 
     def _deliver(self, lines: bytes) -> None:
         if lines and self._lost is None and self._receiver is not None:
             self._receiver.data_received(lines)
 
 
-async def _settled(listener: Listener | None) -> None:
-    """Wait until it is known whether a stream is there, but not for ever."""
-    if listener is not None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_STREAM_WAIT):
-                await listener.settled.wait()
-
-
 def _connection_id_in(body: bytes) -> str | None:
     """Return the id that the text of the transport shows in the result, too."""
     result = orjson.loads(body).get("result")
     value = result.get("connectionId") if isinstance(result, dict) else None
-    return value if isinstance(value, str) and _HEADER_VALUE.fullmatch(value) else None
+    return value if isinstance(value, str) and can_be_header(value) else None
