@@ -39,9 +39,7 @@ class HostOnWebSocket(Transport):
         if self._receiver is not None or self._closed:
             raise InvalidState(f"{self.description} was started or closed before")
         self._receiver = receiver
-        self._stream = WebSocketStream(
-            self._connection, deliver=receiver.data_received, ended=self._end, note=lambda _: None
-        )
+        self._stream = WebSocketStream(self._connection, deliver=self._deliver, ended=self._end, note=lambda _: None)
 
     def write(self, data: bytes) -> None:
         self._open_stream().write(data)
@@ -64,6 +62,10 @@ class HostOnWebSocket(Transport):
         if self._ended:
             raise self._lost or ConnectionLost(f"{self.description} has ended the connection")
         return self._stream
+
+    def _deliver(self, data: bytes) -> None:
+        if not self._ended and self._receiver is not None:
+            self._receiver.data_received(data)
 
     def _end(self, error: WebSocketClosed | None) -> None:
         if self._ended or self._receiver is None:

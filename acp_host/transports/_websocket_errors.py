@@ -134,8 +134,9 @@ def _reason(error: BaseException, address: RemoteAddress, options: RemoteOptions
 
 def _system_error(error: OSError) -> tuple[str, str, bool]:
     codes = [error.errno] if error.errno else [int(code) for code in _IN_TEXT.findall(str(error))]
-    if isinstance(error, ConnectionResetError):  # asyncio makes some without a number
-        codes = [errno.ECONNRESET]
+    for kind, code in ((ConnectionResetError, errno.ECONNRESET), (ConnectionRefusedError, errno.ECONNREFUSED)):
+        if isinstance(error, kind):  # asyncio makes some without a number, and Windows has numbers of its own
+            codes = [code]
     for code in codes:
         if code in _ERRNO_HINTS:
             return (*_ERRNO_HINTS[code], True)

@@ -21,6 +21,7 @@ from websockets.typing import Subprotocol
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, StartFailed, TransportError
+from acp_host.printable import printable
 from acp_host.redaction import Redactor
 from acp_host.transports._base import Receiver, Transport
 from acp_host.transports._cookies import CookieStore
@@ -213,7 +214,7 @@ class WebSocketTransport(Transport):
         headers = connection.response.headers
         self._cookies.take(url, headers.get_all("Set-Cookie"))
         names = headers.get_all("Acp-Connection-Id")
-        self.connection_id = names[0][:_LONGEST_ID] if names else None
+        self.connection_id = printable(names[0][:_LONGEST_ID]) if names else None
         self._stream = WebSocketStream(
             connection,
             deliver=self._deliver,

@@ -13,6 +13,8 @@ from websockets.http11 import Request
 
 from acp_host.errors import InvalidInput, StartFailed
 from acp_host.transports import RemoteOptions
+from acp_host.transports._websocket_errors import not_opened
+from acp_host.transports.remote_address import RemoteAddress
 from acp_host.transports.websocket import WebSocketTransport
 from tests.transports.conftest import Recorder
 from tests.transports.websocket_servers import Answer, Links, NamedHosts, listening, serving
@@ -145,6 +147,14 @@ async def test_nothing_listens(links: Links) -> None:
         error = await failure(links, f"ws://{host}:{port}/")
         assert "nothing listens there" in str(error)
         assert error.retryable
+
+
+@pytest.mark.parametrize("kind", [ConnectionRefusedError, ConnectionResetError])
+def test_what_has_no_number_is_known_by_its_kind(kind: type[OSError]) -> None:
+    address = RemoteAddress.of("ws://host/")
+    known = {ConnectionRefusedError: "nothing listens there", ConnectionResetError: "the server cut the connection"}
+    assert known[kind] in str(not_opened(kind(), address, RemoteOptions()))
+    assert known[kind] in str(not_opened(kind(10061, "words of Windows"), address, RemoteOptions()))
 
 
 async def test_a_name_without_an_address(links: Links, names: NamedHosts) -> None:
