@@ -19,7 +19,11 @@ from acp_host.wire.session_models import SessionModel, SessionModelState
 from acp_host.wire.subagents import IdleStateUpdate, SubagentUpdate
 from acp_host.wire.tool_calls import Content, Diff, Terminal, ToolCall, ToolCallLocation, ToolCallUpdate
 from acp_host.wire.usage import Cost, Usage
+from acp_host.wire.v2.diffs import Diff as PatchedFiles
+from acp_host.wire.v2.diffs import DiffPatch, FileAdded, FileMoved
+from acp_host.wire.v2.state_update import BackgroundTerminal
 
+TURNS = st.integers(1, 3)
 WORDS = st.sampled_from(["", "a", "Hi", " there", "Hi there", "\n", "😀", "\ud83d", "\ude00", "x" * (SEGMENT - 1)])
 IDS = st.sampled_from(["i", "j", "a/b~c"])
 JSON = st.sampled_from([None, 0, 1, True, 1.0, "s", [], {"a": [1, {"b": None}]}])
@@ -70,7 +74,10 @@ CALL_UPDATES = st.builds(
     **{name: _said(values) for name, values in _call.items()},
 )
 
-CHUNKS = st.builds(events.MessageChunk, st.sampled_from(list(Speaker)), BLOCKS, st.none() | IDS)
+CHUNKS = st.one_of(
+    st.builds(events.MessageChunk, st.sampled_from(list(Speaker)), BLOCKS, st.none() | IDS),
+    st.builds(events.MessageChunk, st.sampled_from(list(Speaker)), BLOCKS, IDS, st.just(True)),
+)
 ASSISTANT_TEXT = st.builds(
     events.MessageChunk, st.just(Speaker.ASSISTANT), WORDS.map(TextContent), st.none() | st.sampled_from(["i", "j"])
 )
@@ -81,10 +88,60 @@ STREAMED = st.builds(
     st.lists(WORDS.filter(lambda word: word.isprintable() or word == "\n"), min_size=1, max_size=4),
     st.none() | IDS,
 )
+PRODUCED = st.sampled_from(
+    [
+        Content(TextContent("out")),
+        Terminal("t"),
+        PatchedFiles((FileMoved("/a", "/b"), FileAdded("/c")), DiffPatch("git_patch", "diff --git /a /b\n")),
+    ]
+)
+TOLD_BY_ID = st.one_of(
+    st.builds(events.MessageReplaced, st.sampled_from(list(Speaker)), IDS, _said(PROMPTS)),
+    st.builds(
+        events.ToolCallPatched,
+        IDS,
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "title": st.none() | st.just("Other"),
+                "status": STATUSES | st.just("cancelled"),
+                "content": st.lists(PRODUCED, max_size=2).map(tuple),
+                "raw_input": JSON,
+                "cancellable": st.booleans(),
+            },
+        ),
+        st.sampled_from([UNSET, None, {"vendor": None}, {"vendor": 1, "other": 2}]),
+        st.sampled_from([{}, {"a": 1}]),
+    ),
+    st.builds(events.ToolCallContentAdded, IDS, PRODUCED),
+)
+AGENTS_OWN = st.one_of(
+    st.builds(
+        events.AgentTerminalReported,
+        IDS.map("own-{}".format),
+        command=_said(st.just("make")),
+        output=_said(st.sampled_from([b"", b"new", "grün".encode()[:3]])),
+        exited=_maybe(st.booleans()),
+        exit_code=st.none() | st.just(-1),
+        size=_said(st.just((80, 24))),
+        cancellable=_maybe(st.booleans()),
+        meta=META,
+    ),
+    st.builds(
+        events.AgentTerminalPrinted,
+        IDS.map("own-{}".format),
+        st.sampled_from([b"", b"a\r\n", "ü".encode()[:1], "ü".encode()[1:], b"x" * (SEGMENT - 1)]),
+    ),
+    st.builds(
+        events.StateReported,
+        st.sampled_from(["running", "idle", "requires_action", "unknown", "_odd"]),
+        st.none() | st.sampled_from([(), (BackgroundTerminal("t"),)]),
+        st.sampled_from([frozenset(), frozenset({"i"})]),
+    ),
+)
 UNKNOWN = st.builds(
     events.UnknownReported, IDS, st.just({"sessionUpdate": "x", "n": 1}), st.none() | st.just("unreadable")
 )
-TURNS = st.integers(1, 3)
 QUESTIONS = st.sampled_from([0, 1, "1"])
 
 NUMBERS = st.integers(1, 4)
@@ -103,6 +160,9 @@ KNOWN_EVENTS = st.one_of(
     CHUNKS,
     ASSISTANT_TEXT,
     STREAMED,
+    TOLD_BY_ID,
+    AGENTS_OWN,
+    st.builds(events.PromptInserted, TURNS, IDS),
     st.builds(events.ToolCallReported, CALLS, st.just(True)),
     st.builds(events.ToolCallReported, CALL_UPDATES, st.just(False)),
     st.builds(
@@ -129,13 +189,21 @@ KNOWN_EVENTS = st.one_of(
     SETS,
     st.builds(events.OptionSetTaken, SETS, st.sampled_from([(), (SessionConfigBoolean("fast", "Fast", True),)])),
     st.builds(events.OptionSetFailed, NUMBERS, WORDS),
-    st.builds(events.SessionInfoChanged, _said(WORDS), _said(st.just("2026-01-01")), META, _maybe(st.booleans())),
+    st.builds(
+        events.SessionInfoChanged,
+        _said(WORDS),
+        _said(st.just("2026-01-01")),
+        META,
+        _maybe(st.booleans()),
+        st.booleans(),
+    ),
     st.builds(events.UsageReported, st.integers(0, 9), st.just(100), _said(st.just(Cost(0.5, "EUR")))),
     st.builds(events.CompactionReported, IDS, STATUSES, _said(PROMPTS), _said(st.just("too long"))),
     st.builds(events.CompactionSummaryAdded, IDS, BLOCKS),
     st.builds(
         events.SubagentReported,
         st.builds(SubagentUpdate, IDS, title=_said(WORDS), state=_said(st.just(IdleStateUpdate())), meta=META),
+        st.booleans(),
     ),
     st.builds(events.SessionMessageReported, IDS, _said(PROMPTS), st.none() | BLOCKS, _said(IDS)),
     st.builds(events.HistoryChanged, WORDS, st.none() | st.integers(0, 3), reason=st.none() | WORDS),
@@ -146,6 +214,7 @@ KNOWN_EVENTS = st.one_of(
         PROMPTS,
         st.lists(st.builds(events.ReminderShown, IDS, WORDS), max_size=2).map(tuple),
     ),
+    st.builds(lambda turn: events.TurnStarted(turn, (), (), origin="agent"), TURNS),
     st.builds(
         events.TurnEnded,
         TURNS,
