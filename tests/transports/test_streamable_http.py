@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from acp_host.diagnostics import Diagnostic
-from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState
+from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, StartFailed
 from acp_host.transports import RemoteOptions, remote_transport
 from acp_host.transports.streamable_http import HttpTransport, _server, _streams
 from tests.transports.conftest import Recorder
@@ -517,6 +517,66 @@ async def test_a_stream_that_breaks_while_an_answer_is_due_loses_the_connection(
         assert error.retryable
         assert "the stream of session s broke" in str(error)
     assert len(server.messages("session/prompt")) == 1
+
+
+async def test_a_stream_that_the_server_has_not_given_up_yet(server: HttpServer) -> None:
+    async with connected(server) as client:
+        busy = [True, True]
+
+        async def refuse(exchange: Exchange) -> bool:
+            if exchange.verb == "GET" and busy:
+                busy.pop()
+                await exchange.answer(409)
+                return True
+            return False
+
+        server.on = refuse
+        stream = await server.stream()
+        stream.cut()
+        await (await server.stream(after=stream)).event(update("after"))
+        await client.says("after")
+        assert not busy
+
+
+async def test_a_session_that_is_forgotten_while_an_answer_is_due(server: HttpServer) -> None:
+    async with connected(server) as client:
+        client.prompt(1)
+        await server.until(lambda: server.messages("session/prompt"))
+        stream = await server.stream("s")
+
+        async def forget(exchange: Exchange) -> bool:
+            if exchange.verb == "GET":
+                await exchange.answer(404)
+            return exchange.verb == "GET"
+
+        server.on = forget
+        await stream.event(update("before"))
+        await stream.end()
+        error = await client.end()
+        assert error is not None
+        assert error.http_status == 404
+
+
+async def test_an_answer_whose_encoding_is_broken(server: HttpServer) -> None:
+    async def garble(exchange: Exchange) -> bool:
+        await exchange.answer(200, "no gzip at all", Content_Encoding="gzip")
+        return True
+
+    server.on = garble
+    client = Client(server.url)
+    await client.transport.start(client)
+    client.write("initialize", id=0)
+    assert isinstance(await client.end(), ConnectionLost)
+    await client.transport.close()
+
+
+@pytest.mark.parametrize("proxy", ["socks5://user:pa55word@127.0.0.1:1", "ftp://127.0.0.1:1"])
+async def test_a_proxy_that_cannot_be_used(server: HttpServer, proxy: str) -> None:
+    client = Client(server.url, RemoteOptions(proxy=proxy))
+    with pytest.raises(StartFailed, match="proxy") as caught:
+        await client.transport.start(client)
+    assert "pa55word" not in str(caught.value)
+    await client.transport.close()
 
 
 async def test_a_stream_with_ids_goes_on_where_it_broke(server: HttpServer) -> None:

@@ -108,7 +108,7 @@ class Listener:
         broke = False
         try:
             how = await self._read()
-        except (httpx2.TransportError, TimeoutError) as error:
+        except (httpx2.RequestError, TimeoutError) as error:
             broke = self._opened_now
             how = "broke" if broke else "cannot be opened"
             how += f": {why_unreachable(error)}"
@@ -153,14 +153,15 @@ class Listener:
                 raise ConnectionLost(f"{self.what} {what}", http_status=status, retryable=False)
             raise StreamRefused(reply)
         text = f"{self.what} was refused: {explained(reply, connected=True)}"
-        if self.session_id is not None and status == httpx2.codes.NOT_FOUND:
-            raise SessionUnknown(reply)
         if is_failure(status):
             return text
-        if self.session_id is None or ends_connection(status):
-            raise ConnectionLost(text, http_status=status, retryable=is_retryable(status))
         if status == httpx2.codes.CONFLICT and (self.is_open or self.follows):
             return text  # the stream that has just ended is not given up yet at the other end
+        is_due = self.is_open and self.awaits()
+        if status == httpx2.codes.NOT_FOUND and self.session_id is not None and not is_due:
+            raise SessionUnknown(reply)
+        if self.session_id is None or is_due or ends_connection(status):
+            raise ConnectionLost(text, http_status=status, retryable=is_retryable(status))
         raise StreamRefused(reply)
 
 

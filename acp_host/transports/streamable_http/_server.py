@@ -67,9 +67,16 @@ class Server:
         self._timeout = httpx2.Timeout(ANSWER_TIMEOUT, connect=options.open_timeout, pool=None)
 
     async def open(self) -> None:
-        """Get ready. Nothing is sent."""
+        """Get ready. Nothing is sent.
+
+        Raises:
+            OSError: the system's authorities cannot be read.
+            ValueError: the proxy cannot be used.
+            ImportError: it needs a package that is not installed.
+        """
         if self._tls is None:
             self._tls = await asyncio.to_thread(httpx2.create_ssl_context)  # reads the authorities of the system
+        self._free.append(self._client())
 
     async def send(
         self,
@@ -90,7 +97,7 @@ class Server:
             patient: the server may take as long as it likes.
 
         Raises:
-            httpx2.TransportError: there is no answer.
+            httpx2.RequestError: there is no answer.
         """
         timeout = httpx2.Timeout(self._timeout)
         if patient:
@@ -108,13 +115,14 @@ class Server:
         """Open a stream; its body has no timeout.
 
         Raises:
-            httpx2.TransportError: it cannot be opened, or breaks.
+            httpx2.RequestError: it cannot be opened, or breaks.
         """
         timeout = httpx2.Timeout(self._timeout)
         timeout.read = None
-        headers = {"Accept": "text/event-stream", "Cache-Control": "no-store", **headers}
+        # Not compressed: some proxies collect events before they compress them.
+        asked = {"Accept": "text/event-stream", "Cache-Control": "no-store", "Accept-Encoding": "identity"}
         async with asyncio.timeout(ANSWER_TIMEOUT) as deadline:
-            async with self._exchange("GET", headers, None, timeout) as response:
+            async with self._exchange("GET", {**asked, **headers}, None, timeout) as response:
                 deadline.reschedule(None)
                 _keep_alive(response)
                 yield response

@@ -19,7 +19,7 @@ import httpx2
 import orjson
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
-from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, TransportError
+from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, StartFailed, TransportError
 from acp_host.redaction import Redactor
 from acp_host.transports._base import Receiver, Transport
 from acp_host.transports._cookies import CookieStore
@@ -126,13 +126,18 @@ class HttpTransport(Transport):
         """Get ready. The server is reached with the first message, which has to be ``initialize``.
 
         Raises:
+            StartFailed: there is no way there, e.g. a proxy that needs another package.
             InvalidState: the transport was started or closed before.
         """
         if self._receiver is not None or self._closer is not None:
             raise InvalidState(f"the transport to {self.description} was started or closed before")
         self._receiver = receiver
         self._warn_of_open_secrets()
-        await self._server.open()
+        try:
+            await self._server.open()
+        except (OSError, ValueError, ImportError) as error:
+            text = f"cannot connect to {self.description}: {error}; look at RemoteOptions(proxy=…, tls=…)"
+            raise StartFailed(self._shown(text), retryable=False) from error
 
     def _warn_of_open_secrets(self) -> None:
         given = self._options.has_credentials or self._address.secrets
@@ -173,7 +178,7 @@ class HttpTransport(Transport):
         await self._end_tasks()
         if self.connection_id is not None:
             await self._end_connection(self.connection_id)
-        with contextlib.suppress(TimeoutError, httpx2.TransportError):
+        with contextlib.suppress(TimeoutError, httpx2.RequestError):
             async with asyncio.timeout(_LAST_STEPS):
                 await self._server.close()
         self._report(None)
@@ -190,7 +195,7 @@ class HttpTransport(Transport):
         try:
             async with asyncio.timeout(self._options.close_timeout):
                 reply = await self._server.send("DELETE", {"Acp-Connection-Id": connection_id})
-        except (httpx2.TransportError, TimeoutError) as error:
+        except (httpx2.RequestError, TimeoutError) as error:
             if self._lost is None:
                 self._note(f"the server was not told that the connection is over: {error or type(error).__name__}")
             return
@@ -274,7 +279,7 @@ class HttpTransport(Transport):
                 await self._send_connected(post)
         except TransportError as error:
             self._fail(error)
-        except (httpx2.TransportError, TimeoutError) as error:
+        except (httpx2.RequestError, TimeoutError) as error:
             self._fail(self._unanswered(post, error))
 
     def _unanswered(self, post: Post, error: Exception) -> ConnectionLost:
