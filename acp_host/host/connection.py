@@ -157,6 +157,7 @@ class HostConnection(AgentMethods):
             clock=self._options.clock,
             reminders=self._reminders,
             memory=self._options.memory,
+            directories=self._directories,
             cancel_timeouts=self._options.cancel_timeouts,
             authentication=self.authentication,
             after_cancel=self._end_commands,

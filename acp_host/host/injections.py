@@ -128,7 +128,7 @@ class SessionInjections:
 
     Args:
         session_id: the agent's id of the session.
-        cwd: returns its working directory.
+        cwd: returns its working directory; ``None`` where that is on another machine.
         driver: sends the requests.
         running: returns the turn that a message can be put into, if there is one.
         prompt: makes a turn of a message, which waits for another turn if that is given.
@@ -141,7 +141,7 @@ class SessionInjections:
         self,
         session_id: str,
         *,
-        cwd: Callable[[], str],
+        cwd: Callable[[], str | None],
         driver: Driver,
         running: Callable[[], Turn | None],
         prompt: Callable[..., Turn],

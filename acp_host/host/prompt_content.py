@@ -39,7 +39,7 @@ _SIGNATURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg",
 
 
 def content_blocks(
-    parts: PromptPart | Iterable[PromptPart], agreement: Agreement, cwd: str
+    parts: PromptPart | Iterable[PromptPart], agreement: Agreement, cwd: str | None
 ) -> tuple[ContentBlock, ...]:
     """Return the blocks of a prompt.
 
@@ -49,7 +49,8 @@ def content_blocks(
     Args:
         parts: one part or several.
         agreement: says what the agent takes.
-        cwd: the session's working directory.
+        cwd: the session's working directory; ``None`` where that is on another machine: then a path is absolute, and
+            what cannot be sent along is refused, since the agent could not follow a link to it.
 
     Raises:
         InvalidInput: there is no part, a part is of a type that no prompt takes, or a file does not exist.
@@ -61,13 +62,13 @@ def content_blocks(
     return tuple(_block(part, agreement, cwd) for part in listed)
 
 
-def _block(part: Any, agreement: Agreement, cwd: str) -> ContentBlock:
+def _block(part: Any, agreement: Agreement, cwd: str | None) -> ContentBlock:
     match part:
         case str():
             return TextContent(part)
         case Path():
             try:
-                return _from_file(part if part.is_absolute() else Path(cwd, part), agreement)
+                return _from_path(part, agreement, cwd)
             except OSError as error:
                 raise InvalidInput(f"{part} cannot be part of a prompt: {error}") from error
         case bytes():
@@ -80,6 +81,20 @@ def _block(part: Any, agreement: Agreement, cwd: str) -> ContentBlock:
     capability = _NEEDS.get(type(block))
     if capability is not None:
         agreement.require_capability(capability, f"{type(block).__name__} in a prompt")
+    return block
+
+
+def _from_path(path: Path, agreement: Agreement, cwd: str | None) -> ContentBlock:
+    if cwd is not None:
+        return _from_file(path if path.is_absolute() else Path(cwd, path), agreement)
+    if not path.is_absolute():
+        raise InvalidInput(f"{path} is not absolute, and the session's directory is on the agent's machine")
+    block = _from_file(path, agreement)
+    if isinstance(block, ResourceLink):
+        raise InvalidInput(
+            f"{path} cannot be sent along: it has {block.size} bytes, is no text, or the agent takes no embedded files; "
+            "and the agent, on another machine, could not follow a link to it"
+        )
     return block
 
 

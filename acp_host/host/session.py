@@ -68,6 +68,7 @@ class Session(SessionMethods):
         super().__init__(context)
         self.id = session_id
         self.cwd = cwd
+        self._directories = context.directories
         self.opening: Opening | None = None
         self.origin: SessionOrigin | None = None
         self.notices = context.notices.make_center(session_id)
@@ -109,7 +110,7 @@ class Session(SessionMethods):
         )
         self.injections = SessionInjections(
             session_id,
-            cwd=lambda: self.cwd,
+            cwd=self._cwd_here,
             driver=context.driver,
             running=lambda: self._turns.running,
             prompt=self._prompt,
@@ -193,7 +194,7 @@ class Session(SessionMethods):
         self.standing.check_may_speak()
         if idle_timeout is not None and not (isinstance(idle_timeout, int | float) and idle_timeout > 0):
             raise InvalidInput(f"idle_timeout is a number of seconds above 0, not {idle_timeout!r}")
-        blocks = content_blocks(content, self._driver.agreement, self.cwd)
+        blocks = content_blocks(content, self._driver.agreement, self._cwd_here())
         if not isinstance(meta, Mapping | None):
             raise InvalidInput(f"meta is a JSON object, not {type(meta).__name__}")
         return self.queue_prompt(
@@ -353,6 +354,9 @@ class Session(SessionMethods):
         """
         if self._changes is not None:
             self._changes.announce(path)
+
+    def _cwd_here(self) -> str | None:
+        return self.cwd if self._directories.here else None
 
     def __repr__(self) -> str:
         return f"<Session {self.id!r} in {self.cwd!r}>"

@@ -8,6 +8,7 @@ from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic
 from acp_host.host.authentication import Authentication
+from acp_host.host.directories import Directories
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests
 from acp_host.host.notices import NoticeRouter
@@ -43,6 +44,7 @@ class SessionContext:
         clock: says when something happened.
         reminders: what they share about reminders.
         memory: how much of a transcript is kept.
+        directories: whether the directories of sessions are on this machine.
         cancel_timeouts: how long a cancelled turn may take to end.
         authentication: lets the user log in where a call is refused for want of it.
         after_cancel: called with the session's id when a cancel was sent, and again when the cancelled turn is over.
@@ -59,6 +61,7 @@ class SessionContext:
     clock: Clock
     reminders: ReminderSettings
     memory: MemoryPolicy
+    directories: Directories
     cancel_timeouts: CancelTimeouts
     authentication: Authentication
     after_cancel: Callable[[str], None]

@@ -114,6 +114,31 @@ def test_a_host_name_that_looks_like_another_is_shown_in_its_ascii_form() -> Non
     assert remote_transport("wss://аpple.example/acp").peer == "wss://xn--pple-43d.example/acp"
 
 
+async def test_files_of_a_prompt_are_sent_along_or_refused(tmp_path: Path) -> None:
+    small, large = tmp_path / "small.txt", tmp_path / "large.txt"
+    small.write_text("hello")
+    large.write_text("x" * 100_000)
+    prompts: list[Any] = []
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake({"promptCapabilities": {"embeddedContext": True}})
+        await agent.open_session("s-1")
+        prompt = await agent.expect("session/prompt")
+        prompts.append(prompt["params"]["prompt"])
+        agent.reply({"stopReason": "end_turn"}, to=prompt)
+
+    transport = ScriptedAgent(script).transport()
+    transport.remote = True
+    async with acp_host.connect(transport) as host:
+        session = await host.new_session("/workspace")
+        with pytest.raises(InvalidInput, match="is not absolute"):
+            session.prompt(Path("small.txt"))
+        with pytest.raises(InvalidInput, match="could not follow a link"):
+            session.prompt(large)
+        await session.prompt(["Read this", small])
+    assert [block["type"] for block in prompts[0]] == ["text", "resource"]
+
+
 async def test_the_audit_trail_names_the_peer() -> None:
     async def script(agent: ScriptedAgent) -> None:
         await agent.handshake()
