@@ -92,7 +92,7 @@ def _from_path(path: Path, agreement: Agreement, cwd: str | None) -> ContentBloc
     block = _from_file(path, agreement)
     if isinstance(block, ResourceLink):
         raise InvalidInput(
-            f"{path} cannot be sent along: it has {block.size} bytes, is no text, or the agent takes no embedded files; "
+            f"{path} cannot be sent along: it has {block.size} bytes, is no text, or the agent takes no such files; "
             "and the agent, on another machine, could not follow a link to it"
         )
     return block
