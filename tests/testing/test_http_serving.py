@@ -77,6 +77,19 @@ async def test_connections_are_apart_and_sessions_outlive_them(served: ServedAge
         assert "Hi" in json.dumps(acp_host.to_json(again.state.snapshot()))
 
 
+@pytest.mark.parametrize("spoken, agreed", [((1,), 1), ((1, 2), 2)])
+async def test_the_version_of_the_protocol_is_agreed_on_as_over_any_way(spoken: tuple[int, ...], agreed: int) -> None:
+    """A host that is answered with 1 shakes hands again, which is another connection to the server."""
+    async with (
+        serve_http(ReferenceAgent(protocol_versions=spoken).serve) as served,
+        acp_host.connect(served.url_with_token, protocol_versions=(2, 1)) as host,
+    ):
+        assert host.agreement.protocol_version == agreed
+        session = await host.new_session("/workspace")
+        assert (await session.prompt("/say Hello")).text == "Hello"
+        assert tuple(host.diagnostics) == ()
+
+
 @pytest.mark.parametrize(
     "path, headers, status",
     [
