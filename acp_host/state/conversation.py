@@ -17,6 +17,7 @@ from acp_host.state.builders import MessageBuilder, ToolCallBuilder, parts_of
 from acp_host.state.changes import Note
 from acp_host.state.echo import Echo
 from acp_host.state.entries import Entry, MessageEntry, MessagePart, ReminderNote, Speaker, ToolCallEntry
+from acp_host.state.message_places import MessagePlaces
 from acp_host.state.other_entries import OtherEntries, Positions
 from acp_host.state.transcript import Transcript
 from acp_host.state.transcript_writer import TranscriptWriter
@@ -51,9 +52,7 @@ class Conversation:
         self._is_aside = False
         # The message whose change is noted already: nothing more to do for its further chunks until someone looks.
         self._noted: MessageBuilder | None = None
-        # Where the messages of this turn stand, and those whose id means them in all of the session.
-        self._messages: dict[tuple[str, str], int] = {}
-        self._messages_of_session: dict[tuple[str, str], int] = {}
+        self._messages = MessagePlaces()
         self._echo = Echo()
         # Position and turn of the call that an id means at present, and how often the id was used; plain tuples, which
         # the garbage collector need not look at.
@@ -94,7 +93,7 @@ class Conversation:
     def _dropped(self, first: int) -> None:
         """Forget how to find the entries before a position."""
         self._calls = {key: known for key, known in self._calls.items() if known[0] >= first}
-        self._messages_of_session = {key: at for key, at in self._messages_of_session.items() if at >= first}
+        self._messages.dropped(first)
         self._others.dropped(first)
 
     # --- messages ---------------------------------------------------------------------------------------------------
@@ -141,8 +140,7 @@ class Conversation:
         """
         self._close_message()
         if message_id is not None:
-            known = self._messages_of_session if of_session else self._messages
-            position = known.get((speaker, message_id))
+            position = self._messages.find(speaker, message_id, of_session=of_session)
             entry = None if position is None or self.writer.is_superseded(position) else self.writer.store.get(position)
             if position is not None and isinstance(entry, MessageEntry):
                 self._message = MessageBuilder.of(entry)
@@ -156,8 +154,7 @@ class Conversation:
         self._message = MessageBuilder(position, speaker, message_id, self.writer.turn, self.writer.is_history)
         self.writer.append(self._message)
         if message_id is not None:
-            known = self._messages_of_session if of_session else self._messages
-            known[speaker, message_id] = position
+            self._messages.note(speaker, message_id, position, of_session=of_session)
         if speaker is Speaker.USER:
             for repeated in self._echo.broken_off(position):
                 self._message.parts.add(repeated)
@@ -183,16 +180,15 @@ class Conversation:
         if isinstance(entry, MessageEntry) and entry.message_id != message_id:
             self.writer.replace(position, evolve(entry, message_id=message_id))
         if of_session:
-            self._messages_of_session[Speaker.USER, message_id] = position
+            self._messages.note(Speaker.USER, message_id, position, of_session=True)
 
     def _prompt_inserted(self, event: events.PromptInserted) -> None:
-        known = self._messages_of_session.get((Speaker.USER, event.message_id))
+        known = self._messages.find(Speaker.USER, event.message_id, of_session=True)
         if event.turn == self.writer.turn and self._echo.position >= 0 and known is None:
             self._name_prompt(event.message_id, of_session=True)
 
     def _message_replaced(self, event: events.MessageReplaced) -> None:
-        key = event.speaker, event.message_id
-        position = self._messages_of_session.get(key)
+        position = self._messages.find(event.speaker, event.message_id, of_session=True)
         if position is not None and (self.writer.is_superseded(position) or self.writer.store.get(position) is None):
             position = None
         if event.speaker is Speaker.USER and self._repeats_prompt(event, position):
@@ -222,7 +218,7 @@ class Conversation:
             self._begin_replayed_turn()
         parts = parts_of(event.content)
         entry = MessageEntry(speaker=event.speaker, parts=parts, message_id=event.message_id, **self.writer.place())
-        self._messages_of_session[event.speaker, event.message_id] = self._add(entry)
+        self._messages.note(event.speaker, event.message_id, self._add(entry), of_session=True)
 
     def _replace_parts(self, position: int, parts: tuple[MessagePart, ...]) -> None:
         if self._message is not None and self._message.position == position:
@@ -241,7 +237,7 @@ class Conversation:
 
         One that is told of again is still the same.
         """
-        known = None if message_id is None else self._messages.get((Speaker.USER, message_id))
+        known = None if message_id is None else self._messages.find(Speaker.USER, message_id, of_session=False)
         if known is not None and isinstance(entry := self.writer.store.get(known), MessageEntry):
             self.writer.replace(known, evolve(entry, parts=parts_of(content)))
             return known
@@ -255,7 +251,7 @@ class Conversation:
         )
         position = self._add(entry)
         if message_id is not None:
-            self._messages[Speaker.USER, message_id] = position
+            self._messages.note(Speaker.USER, message_id, position, of_session=False)
         return position
 
     # --- tool calls -------------------------------------------------------------------------------------------------
@@ -384,7 +380,7 @@ class Conversation:
     def turn_started(self, event: events.TurnStarted) -> None:
         """Begin a turn with the user's message, and what leads it."""
         self._end_turn()
-        self._messages.clear()
+        self._messages.turn_begins()
         self.writer.turn = event.turn
         self.writer.turn_starts.append(self.writer.store.end)
         for reminder in event.leading:
@@ -404,11 +400,9 @@ class Conversation:
     def replay_started(self, event: events.ReplayStarted) -> None:
         """Take what comes as history, until :meth:`replay_ended`."""
         self._end_turn()
-        self._messages.clear()
+        self._messages.turn_begins()
         self._leading = range(0)
-        undo = functools.partial(
-            self._restore, self._calls.copy(), self._messages_of_session.copy(), self._others.known()
-        )
+        undo = functools.partial(self._restore, self._calls.copy(), self._messages.known(), self._others.known())
         self.writer.replay_started(whole=event.whole, undo=undo)
 
     def replay_failed(self) -> None:
@@ -424,9 +418,8 @@ class Conversation:
     ) -> None:
         """Let ids mean again what they meant before the replay."""
         self._calls = calls
-        self._messages_of_session = messages
+        self._messages.restore(messages)
         self._others.restore(others)
-        self._messages.clear()
 
     def replay_ended(self) -> MessageEntry | None:
         """Go on live; return the user's first message, if it is kept."""
@@ -444,7 +437,7 @@ class Conversation:
         The reminders right before it led it.
         """
         self._end_turn()
-        self._messages.clear()
+        self._messages.turn_begins()
         self._replayed_turns += 1
         self.writer.replayed_turn_begins()
         self.writer.turn = -self._replayed_turns
