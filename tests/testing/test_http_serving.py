@@ -197,9 +197,10 @@ async def test_an_agent_that_ends_is_told_of() -> None:
 
 
 async def test_an_agent_that_does_not_end_is_ended() -> None:
-    ended = asyncio.Event()
+    begun, ended = asyncio.Event(), asyncio.Event()
 
     async def stay(host: Transport) -> int:
+        begun.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -208,7 +209,7 @@ async def test_an_agent_that_does_not_end_is_ended() -> None:
 
     async with serve_http(stay) as served, httpx2.AsyncClient(trust_env=False) as client:
         request = asyncio.create_task(client.post(served.url_with_token, json=INITIALIZE))
-        await asyncio.sleep(0.1)
+        await begun.wait()
     await asyncio.wait({request})
     assert ended.is_set()
     request.exception()

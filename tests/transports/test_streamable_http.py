@@ -978,7 +978,7 @@ async def test_a_close_is_bounded_whatever_the_server_does(server: HttpServer, h
             client.prompt(1)
         begin = asyncio.get_running_loop().time()
         await client.transport.close()
-        assert asyncio.get_running_loop().time() - begin < 4
+        assert asyncio.get_running_loop().time() - begin < 10
         assert client.notes
     assert client.ends == [None]
 
