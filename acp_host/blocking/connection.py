@@ -20,8 +20,10 @@ from acp_host.diagnostics import Diagnostic
 from acp_host.errors import ConnectionClosed
 from acp_host.host import authentication as async_authentication
 from acp_host.host import connection as async_connection
+from acp_host.host import health as async_health
 from acp_host.host import reopening as async_reopening
 from acp_host.host import session as async_session
+from acp_host.host.health import HealthSnapshot
 from acp_host.host.incoming import RequestHandler
 from acp_host.host.incoming_notifications import NotificationHandler
 from acp_host.host.login_methods import LoginMethod
@@ -31,7 +33,7 @@ from acp_host.protocol.negotiation import Agreement
 from acp_host.services.audit import AuditTrail
 from acp_host.state import observable as async_observable
 
-__all__ = ["Authentication", "HostConnection", "ReopenedSession"]
+__all__ = ["Authentication", "ConnectionHealth", "HostConnection", "ReopenedSession"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,6 +49,10 @@ class Authentication(Observable[async_authentication.Authentication, Authenticat
     log_in = waits(async_authentication.Authentication.log_in)
     log_out = waits(async_authentication.Authentication.log_out)
     refresh = waits(async_authentication.Authentication.refresh)
+
+
+class ConnectionHealth(Observable[async_health.ConnectionHealth, HealthSnapshot]):
+    """As ``HostConnection.health``."""
 
 
 def _opens(
@@ -135,6 +141,11 @@ class HostConnection(Facade[_Async]):
         """The ways to log in."""
         return Authentication(self.asynchronous.authentication, self._thread, self._callbacks)
 
+    @functools.cached_property
+    def health(self) -> ConnectionHealth:
+        """Whether the agent can be reached, and what is done about it."""
+        return ConnectionHealth(self.asynchronous.health, self._thread, self._callbacks)
+
     def on_diagnostic(self, observer: Callable[[Diagnostic], None]) -> Callable[[], None]:
         """Call ``observer`` elsewhere with each diagnostic from now on; return a function that ends this."""
         observe = self._callbacks.observer(observer)
@@ -177,6 +188,7 @@ class HostConnection(Facade[_Async]):
     notify = waits(_Async.notify)
     register_rung = asks(_Async.register_rung)
     restart = waits(_Async.restart)
+    reconnect_now = asks(_Async.reconnect_now)
     send_mcp_message = waits(_Async.send_mcp_message)
 
     def on_request(self, method: str, handler: RequestHandler) -> None:
