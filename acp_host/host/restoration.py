@@ -165,7 +165,7 @@ class Restoration:
         except (AcpError, TimeoutError) as error:
             return self._given_up(session, error)
         if opened.session is not session:
-            session.give_up(f"it goes on as {opened.session.id}", ConnectionLost(opened.summary))
+            session.give_up(f"it goes on as {opened.session.id}", ConnectionLost(opened.summary), opened.summary)
             return SessionReturn(
                 session_id=session.id,
                 step=opened.step,
@@ -176,7 +176,7 @@ class Restoration:
         await self._attach(session)
         if self._parts.driver.protocol.ended:
             return ConnectionLost("the connection was lost again")
-        session.goes_on(Lost.NOTHING, "")
+        session.goes_on()
         return SessionReturn(session_id=session.id, step=opened.step, lost=Lost.NOTHING)
 
     def _check_version(self) -> None:
@@ -202,8 +202,8 @@ class Restoration:
     def _given_up(self, session: Session, error: AcpError | TimeoutError) -> SessionReturn:
         if isinstance(error, TimeoutError):
             error = ConnectionLost(f"the agent has not opened it again within {self._session_timeout:g} s")
-        session.give_up(f"it could not be opened again ({error})", error)
         summary = f"The conversation was interrupted, and the agent could not open it again: {error}"
+        session.give_up(f"it could not be opened again ({error})", error, summary)
         return SessionReturn(session_id=session.id, step=None, lost=Lost.CONTEXT, summary=summary)
 
     def _compare(self) -> None:

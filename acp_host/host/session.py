@@ -529,14 +529,18 @@ class Session(SessionMethods):
         """Whether the connection is lost and being made again, and the agent has not opened this session since."""
         return self._is_suspended
 
-    def goes_on(self, lost: str, summary: str) -> None:
-        """Learn that the session is open again, and what the user is to be told about that."""
+    def goes_on(self) -> None:
+        """Learn that the session is open again: what waits is sent."""
         self._is_suspended = False
-        if summary or self._was_interrupted:
-            self.state.apply(events.ConnectionRestored(lost, self._was_interrupted, summary))
-        self._was_interrupted = False
+        if self._was_interrupted:
+            self._note_break("nothing", "")
         self._apply_health("connected", "")
         self._turns.resume()
+
+    def _note_break(self, lost: str, summary: str) -> None:
+        """Mark the place of the transcript at which the connection was lost."""
+        self.state.apply(events.ConnectionBroken(lost, self._was_interrupted, summary))
+        self._was_interrupted = False
 
     def _apply_health(self, status: str, detail: str) -> None:
         self.state.apply(events.HealthChanged(status, detail))
@@ -569,9 +573,17 @@ class Session(SessionMethods):
         """Take the agent's word that it does not know the session any more."""
         self.give_up("the agent does not know it any more", error)
 
-    def give_up(self, why: str, error: AcpError) -> None:
-        """Take it that nobody can go on with this session: ``why``, in words, and the error that says so."""
+    def give_up(self, why: str, error: AcpError, summary: str = "") -> None:
+        """Take it that nobody can go on with this session.
+
+        Args:
+            why: the end of a sentence that says so.
+            error: what says so.
+            summary: what the user is to be told, where the connection was lost before.
+        """
         self._lost = True
+        if summary:
+            self._note_break("context", summary)
         self._closed = f"session {self.id} is lost: {why}. Go on with open_session()"
         note = Diagnostic(DiagnosticKind.UNEXPECTED, f"the session is lost: {error}", session_id=self.id)
         self._report(note)

@@ -275,12 +275,11 @@ class HistoryEntry:
 
 @value
 class ConnectionEntry:
-    """The place where the connection to the agent was lost and made again.
+    """The place where the connection to the agent was lost.
 
     Attributes:
         position: its id.
-        lost: what is missing since: ``nothing``, ``history`` or ``context`` (the agent knows nothing of what stands
-            before it).
+        lost: what is missing since: ``nothing``, or ``context`` where nobody could open the session again.
         interrupted: a turn was cut off; its end is not known.
         summary: for the user, what is missing; may be empty.
         turn: number of its turn; ``None`` between turns.

@@ -36,7 +36,7 @@ __all__ = [
     "CompactionReported",
     "CompactionSummaryAdded",
     "ConfigOptionsReplaced",
-    "ConnectionRestored",
+    "ConnectionBroken",
     "HarnEvent",
     "HealthChanged",
     "HistoryChanged",
@@ -534,11 +534,11 @@ class HealthChanged:
 
 
 @model
-class ConnectionRestored:
-    """The session was opened again over another connection.
+class ConnectionBroken:
+    """The connection was lost, and by now it is known what has become of the session.
 
     Attributes:
-        lost: what is missing: ``nothing``, ``history`` or ``context``.
+        lost: what is missing since: ``nothing``, or ``context`` where nobody could open the session again.
         interrupted: a turn was cut off.
         summary: for the user, what is missing; may be empty.
     """
@@ -609,7 +609,7 @@ SessionEvent: TypeAlias = (
     | ReplayEnded
     | SessionClosed
     | HealthChanged
-    | ConnectionRestored
+    | ConnectionBroken
     | InjectionEvent
     | UserMessageTold
     | ToldAside

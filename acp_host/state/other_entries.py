@@ -49,7 +49,7 @@ class OtherEntries:
             events.CompactionSummaryAdded: self._compaction_summary,
             events.SessionMessageReported: self._session_message,
             events.HistoryChanged: self._history_changed,
-            events.ConnectionRestored: self._connection_restored,
+            events.ConnectionBroken: self._connection_broken,
             events.UnknownReported: self._unknown,
         }
 
@@ -101,7 +101,7 @@ class OtherEntries:
         said = {name: getattr(event, name) for name in _SAID_OF_HISTORY}
         self._add(HistoryEntry(**said, **self._writer.place()))
 
-    def _connection_restored(self, event: events.ConnectionRestored) -> None:
+    def _connection_broken(self, event: events.ConnectionBroken) -> None:
         place = self._writer.place()
         entry = ConnectionEntry(lost=event.lost, interrupted=event.interrupted, summary=event.summary, **place)
         self._add(entry)

@@ -102,7 +102,7 @@ class SessionState(Observable[SessionSnapshot]):
         # What was told before a replay of a session that may yet not be opened.
         self._before_replay: tuple[Mapping[str, Any], Settings] | None = None
         # What is to stand behind the history that is being told.
-        self._after_replay: events.ConnectionRestored | None = None
+        self._after_replay: events.ConnectionBroken | None = None
         self._reminders: RemindersPanel | None = None
         self._notices: NoticeCenter | None = None
         self._harn: HarnState | None = None
@@ -131,7 +131,7 @@ class SessionState(Observable[SessionSnapshot]):
         }
         for kind in (events.ModeChanged, events.ConfigOptionsReplaced, events.OptionSetTaken):
             in_turn[kind] = self._as_interruption(in_turn[kind])
-        in_turn[events.ConnectionRestored] = self._behind_replay(in_turn[events.ConnectionRestored])
+        in_turn[events.ConnectionBroken] = self._behind_replay(in_turn[events.ConnectionBroken])
         # Two tables, so that what is derived between turns costs nothing while a turn runs.
         signs: dict[type, Callable[[Any], None]] = {kind: self._as_sign(in_turn[kind]) for kind in _SIGNS_OF_WORK}
         self._reducers_in_turn = in_turn

@@ -62,17 +62,24 @@ def asks_twice() -> ReferenceAgent:
     return ReferenceAgent(script=script)
 
 
-@pytest.mark.parametrize("harn", [False, True], ids=["inject", "remind"])
+@pytest.mark.parametrize(
+    "kind",
+    [{}, {"also": ["harn_reminders"], "without": ["reminders"]}, {"without": ["resume"]}, {"protocol_versions": [2]}],
+    ids=["inject", "remind", "load", "version 2"],
+)
 @pytest.mark.timeout(60)
-async def test_r255_cut_at_every_message(harn: bool, tmp_path: Path) -> None:
+async def test_r255_cut_at_every_message(kind: dict[str, Any], tmp_path: Path) -> None:
     async def converse(boundary: int) -> int:
-        agent = asks_twice()
-        if harn:
-            agent = ReferenceAgent(script=agent.script, also=["harn_reminders"], without=["reminders"])
+        agent = ReferenceAgent(script=asks_twice().script, **kind)
         way, told = Way(lambda _: agent, [boundary, None]), []
         async with (
             asyncio.timeout(PATIENCE),
-            acp_host.connect(way, reconnect=QUICK, permissions=acp_host.PermissionPolicy.allow_once()) as host,
+            acp_host.connect(
+                way,
+                reconnect=QUICK,
+                permissions=acp_host.PermissionPolicy.allow_once(),
+                protocol_versions=(2, 1) if "protocol_versions" in kind else (1,),
+            ) as host,
         ):
             try:
                 session = await host.new_session(tmp_path)
@@ -299,6 +306,9 @@ async def test_r264_a_session_that_the_agent_has_forgotten() -> None:
         assert host.sessions == (kept,)
         assert forgotten.is_lost
         assert said(forgotten) == ["/say remember", "remember"]
+        mark = forgotten.state.snapshot().transcript[-1]
+        assert isinstance(mark, acp_host.ConnectionEntry)
+        assert (mark.lost, mark.summary) == ("context", host.health.snapshot().returned[0].summary)
         assert forgotten.state.snapshot().health.status == "lost"
         with pytest.raises(acp_host.errors.InvalidState, match="is lost"):
             await waits

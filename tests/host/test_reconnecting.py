@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import acp_host
 from acp_host.errors import ConnectionClosed, ConnectionLost, OutcomeUnknown
+from acp_host.host import restoration
 from acp_host.host.reconnect_machine import ConnectionStatus
 from acp_host.host.reconnect_policy import ReconnectPolicy
 from acp_host.host.reopening import Lost
-from acp_host.testing import AgentTurn, ReferenceAgent
+from acp_host.services.mcp import HostMcpServer
+from acp_host.testing import AgentTurn, ReferenceAgent, ScriptedAgent
 from tests.host.cuts import QUICK, Way, refused, unreachable
-from tests.host.scripts import until
+from tests.host.scripts import OPENS, until
 
 
 def said(session: acp_host.Session) -> list[str]:
@@ -141,6 +145,125 @@ async def test_calls_wait_only_so_long() -> None:
     assert host.health.snapshot().status is ConnectionStatus.CLOSED
 
 
-async def test_a_process_that_is_killed_is_started_again_where_that_is_wished(tmp_path: Path) -> None:
-    async with acp_host.connect(ReferenceAgent.command(), reconnect=QUICK) as host:
-        await host.new_session(tmp_path)
+# --- what is of a connection ----------------------------------------------------------------------------------------
+
+
+async def test_servers_of_this_program_are_lent_anew() -> None:
+    calls: list[str] = []
+
+    def server(method: str, params: Any) -> dict[str, Any]:
+        calls.append(method)
+        return {}
+
+    agent = ReferenceAgent()
+    way = Way(lambda _: agent)
+    async with asyncio.timeout(20), acp_host.connect(way, reconnect=QUICK, unstable=True) as host:
+        session = await host.new_session("/", mcp_servers=[HostMcpServer(server, name="tools")])
+        await session.prompt("/mcp one {}")
+        way.cut()
+        await session.prompt("/mcp two {}")
+        assert calls == ["one", "two"]
+        ids = [server["serverId"] for made in way.made for server in opened_with(made)]
+        assert len(ids) == len(set(ids)) == 2
+
+
+def opened_with(way: Way) -> list[dict[str, Any]]:
+    """The MCP servers that the requests of a connection which open a session have named."""
+    messages = [json.loads(message) for message in way.sent]
+    return [server for message in messages for server in message.get("params", {}).get("mcpServers", ())]
+
+
+async def test_what_was_learned_to_be_absent_is_asked_anew() -> None:
+    def make(number: int) -> ScriptedAgent:
+        async def script(agent: ScriptedAgent) -> None:
+            await agent.handshake(OPENS)
+            if number == 0:
+                await agent.open_session("s-1")
+                await agent.expect("_x/method")
+                agent.reply_error(-32601, "Method not found")
+                await agent.expect("_x/other")
+                await agent.close()
+                return
+            await agent.expect("session/resume")
+            agent.reply({})
+            await agent.expect("_x/method")
+            agent.reply({"here": True})
+            await agent.stall()
+
+        return ScriptedAgent(script)
+
+    async with asyncio.timeout(20), acp_host.connect(Way(make), reconnect=QUICK) as host:
+        session = await host.new_session("/")
+        with pytest.raises(acp_host.errors.MethodNotFound):
+            await session.ext_request("_x/method", {})
+        assert session.lacks("_x/method")
+        with pytest.raises(OutcomeUnknown) as cut:
+            await session.ext_request("_x/other", {})
+        assert not cut.value.interruption.safe_to_resend
+        assert await session.ext_request("_x/method", {}) == {"here": True}
+        assert not session.lacks("_x/method")
+
+
+async def test_a_turn_of_version_2_ends_with_the_connection() -> None:
+    """Its prompt was answered long ago, so that no call ends with the connection."""
+
+    async def script(turn: AgentTurn) -> None:
+        await turn.say("half")
+        if turn.text == "go":
+            way.made[-1].cut()
+            await asyncio.sleep(0)
+
+    agent = ReferenceAgent(script=script, protocol_versions=[2])
+    way = Way(lambda _: agent)
+    async with (
+        asyncio.timeout(20),
+        acp_host.connect(way, reconnect=QUICK, protocol_versions=(2, 1)) as host,
+    ):
+        session = await host.new_session("/")
+        with pytest.raises(OutcomeUnknown) as cut:
+            await session.prompt("go")
+        assert cut.value.interruption.started is True
+        assert host.agreement.protocol_version == 2
+        assert (await session.prompt("once more")).text == "half"
+
+
+async def test_closing_while_the_connection_is_made_again() -> None:
+    agent = ReferenceAgent()
+    way = Way(lambda _: agent, [None, unreachable()])
+    async with asyncio.timeout(20), acp_host.connect(way, reconnect=ReconnectPolicy(first_delay=60.0)) as host:
+        session = await host.new_session("/")
+        way.cut()
+        waits, call = session.prompt("never"), asyncio.create_task(session.set_mode("auto"))
+        await until(lambda: session.is_suspended)
+    with pytest.raises(ConnectionClosed):
+        await waits
+    with pytest.raises(ConnectionClosed):
+        await call
+    assert host.health.snapshot().status is ConnectionStatus.CLOSED
+    assert session.state.snapshot().health.status == "closed"
+    assert await host.wait_closed() is None
+
+
+async def test_a_restart_with_open_sessions_and_a_turn_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(restoration, "_LAST_ANSWERS", 0.01)
+    agent = ReferenceAgent()
+    way = Way(lambda _: agent)
+    async with asyncio.timeout(20), acp_host.connect(way, reconnect=False) as host:
+        session = await host.new_session(tmp_path)
+        turn = session.prompt("/wait")
+        await until(lambda: session.current_turn is not None)
+        restarting = asyncio.create_task(host.restart())
+        with pytest.raises(OutcomeUnknown):
+            await turn
+        [returned] = await restarting
+        assert (returned.step, returned.lost) == ("resume", Lost.NOTHING)
+        assert (await session.prompt("/say hi")).text == "hi"
+        way.made[-1].cut()
+        assert isinstance(await host.wait_closed(), ConnectionLost), "a loss is still none that is repaired"
+
+
+async def test_a_program_that_sets_reconnect_to_something_else_is_told() -> None:
+    with pytest.raises(acp_host.errors.InvalidInput, match="reconnect"):
+        acp_host.connect(["agent"], reconnect=5)  # type: ignore[arg-type]

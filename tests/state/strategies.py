@@ -256,7 +256,7 @@ KNOWN_EVENTS = st.one_of(
     st.just(events.ReplayAnswered()),
     st.just(events.SessionClosed()),
     st.builds(events.HealthChanged, st.sampled_from(["connected", "lost"]), WORDS),
-    st.builds(events.ConnectionRestored, st.sampled_from(["nothing", "context"]), st.booleans(), WORDS),
+    st.builds(events.ConnectionBroken, st.sampled_from(["nothing", "context"]), st.booleans(), WORDS),
 )
 TOLD_ASIDE = st.builds(
     events.ToldAside,
