@@ -16,8 +16,11 @@ from acp_host.services.permission_subject import (
 )
 from acp_host.wire.files import WriteTextFileRequest
 from acp_host.wire.permission import RequestPermissionRequest
+from acp_host.wire.permission_question import AskedCall, PermissionQuestion
 from acp_host.wire.terminals import CreateTerminalRequest, EnvVariable
 from acp_host.wire.tool_calls import Diff, ToolCall, ToolCallLocation, ToolCallUpdate
+from acp_host.wire.v2.diffs import Diff as FilesDiff
+from acp_host.wire.v2.diffs import FileModified, FileMoved, UnknownDiffChange
 
 
 @pytest.fixture
@@ -168,3 +171,31 @@ def test_a_command_to_run(cwd: str) -> None:
     assert (subject.kind, subject.command, subject.env) == ("execute", "cat /etc/passwd", ("TOKEN",))
     assert subject.paths == (cwd, "/etc/passwd")
     assert "hidden" not in repr(subject)
+
+
+# ---- questions of version 2 ----
+
+
+def asked_in_version_2(cwd: str, call: AskedCall, known: Any = None) -> PermissionSubject:
+    question = PermissionQuestion("s", call, (), title="May I?")
+    return subject_of_request(question, agent="a", cwd=cwd, known=known)
+
+
+def test_a_question_of_version_2_lends_its_title_where_the_call_has_none(cwd: str) -> None:
+    assert asked_in_version_2(cwd, AskedCall("c")).title == "May I?"
+    assert asked_in_version_2(cwd, AskedCall("c", title="Edit")).title == "Edit"
+    assert asked_in_version_2(cwd, AskedCall("c"), known=ToolCall("c", "Known")).title == "Known"
+
+
+def test_every_path_of_a_diff_of_version_2_counts(cwd: str) -> None:
+    changes = (
+        FileModified("a.txt"),
+        FileMoved("../from.txt", "to.txt"),
+        UnknownDiffChange("link", {"operation": "link", "path": "/etc/passwd"}),
+    )
+    subject = asked_in_version_2(cwd, AskedCall("c", kind="edit", content=(FilesDiff(changes),)))
+
+    assert subject.shows_diff
+    outside = [str(Path(cwd, "..", "from.txt").resolve()), str(Path("/etc/passwd").resolve())]
+    assert {*outside} <= set(subject.paths)
+    assert [Path(path).name for path in subject.named_paths] == ["a.txt", "to.txt", "from.txt", "passwd"]
