@@ -24,6 +24,8 @@ class Envelope:
         cancels: the request that a ``$/cancel_request`` withdraws.
         opened: the session that the result of a response names.
         child: the session of a subagent that an update announces.
+        accepts: the result of a response names a message: a prompt of ACP v2 was accepted, and its turn goes on.
+        state: what an update of ACP v2 says that the agent is doing.
         has_failed: it is an error response.
     """
 
@@ -33,6 +35,8 @@ class Envelope:
     cancels: MessageId | None = None
     opened: str | None = None
     child: str | None = None
+    accepts: bool = False
+    state: str | None = None
     has_failed: bool = False
 
     @property
@@ -63,6 +67,8 @@ def read_envelope(data: bytes) -> Envelope | None:
         cancels=_id(params.get("requestId")),
         opened=_text(result.get("sessionId")),
         child=_text(update.get("sessionId")) if update.get("sessionUpdate") == "subagent_update" else None,
+        accepts="messageId" in result,
+        state=_text(update.get("state")) if update.get("sessionUpdate") == "state_update" else None,
         has_failed="error" in message,
     )
 

@@ -217,3 +217,17 @@ def test_a_stream_that_ends_within_an_event_ends_it() -> None:
     assert bound.finish() == b"\n\n"
     bound.feed(b"\n\n")
     assert bound.finish() == b""
+
+
+def test_in_version_2_a_stream_is_due_to_bring_the_end_of_a_turn() -> None:
+    routes = Routes()
+    post(routes, id=1, method="session/prompt", params={"sessionId": "s"})
+    arrives(routes, "s", id=1, result={"messageId": "m"})
+    assert (routes.awaits("s"), routes.awaits("t"), routes.awaits(None)) == (True, False, False)
+    for state, is_due in [("requires_action", True), ("_dreaming", True), ("idle", False), ("running", True)]:
+        update = {"sessionUpdate": "state_update", "state": state}
+        arrives(routes, "s", method="session/update", params={"sessionId": "s", "update": update})
+        assert routes.awaits("s") == is_due, state
+    post(routes, id=2, method="session/close", params={"sessionId": "s"})
+    arrives(routes, "s", id=2, result={})
+    assert not routes.awaits("s")

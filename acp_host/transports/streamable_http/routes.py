@@ -18,6 +18,8 @@ __all__ = ["Arrival", "Duplicates", "Post", "Routes"]
 _ATTACHING = frozenset({"session/load", "session/resume"})
 """Requests for a session that the server may not know until it has answered."""
 _ENDING = frozenset({"session/close", "session/delete"})
+_AT_WORK = frozenset({"running", "requires_action"})
+"""What an agent of ACP v2 says that it is doing, until it says ``idle``."""
 _REMEMBERED = 256
 """Messages that :class:`Duplicates` remembers."""
 
@@ -72,10 +74,12 @@ class Routes:
 
     Attributes:
         waiting: requests to the server that have no answer yet.
+        working: sessions in which an agent of ACP v2 is at work: it will tell the end of that, and answers to nothing.
     """
 
     def __init__(self) -> None:
         self.waiting: dict[MessageId, _Waiting] = {}
+        self.working: set[str] = set()
         self._asked: dict[MessageId, str] = {}
 
     def post(self, data: bytes, envelope: Envelope) -> Post:
@@ -102,11 +106,17 @@ class Routes:
             session_id = envelope.session_id or stream
             if session_id is not None:
                 self._asked[envelope.id] = session_id
+        if envelope.state is not None and envelope.session_id is not None:
+            self._take_state(envelope.session_id, envelope.state)
         if not envelope.is_response or envelope.id is None:
             return Arrival() if envelope.child is None else Arrival(opens=(envelope.child,))
         request = self.waiting.pop(envelope.id, None)
         if request is None:
             return Arrival()
+        if envelope.accepts and request.method == "session/prompt" and request.session_id is not None:
+            self.working.add(request.session_id)
+        if request.method in _ENDING and request.session_id is not None:
+            self.working.discard(request.session_id)
         attached = request.session_id if request.method in _ATTACHING else None
         known = () if envelope.has_failed else (attached, envelope.opened)
         return Arrival(
@@ -115,6 +125,12 @@ class Routes:
             held_for=request.session_id if is_open and request.session_id != stream else None,
             is_replay_end=request.method == "session/load",
         )
+
+    def _take_state(self, session_id: str, state: str) -> None:
+        if state in _AT_WORK:
+            self.working.add(session_id)
+        elif state == "idle":
+            self.working.discard(session_id)
 
     def session_of(self, envelope: Envelope) -> str | None:
         """Return the session of the request that a response answers."""
@@ -127,13 +143,13 @@ class Routes:
         return request_id is not None and self.waiting.pop(request_id, None) is not None
 
     def awaits(self, stream: str | None) -> bool:
-        """Tell whether a stream may have to bring an answer.
+        """Tell whether a stream may have to bring an answer, or the end of what an agent of ACP v2 is doing.
 
         The answer to ``session/load`` and its like may come on either of two.
         """
         if stream is None:
             return any(request.session_id is None or request.method in _ATTACHING for request in self.waiting.values())
-        return any(request.session_id == stream for request in self.waiting.values())
+        return stream in self.working or any(request.session_id == stream for request in self.waiting.values())
 
 
 class Duplicates:
