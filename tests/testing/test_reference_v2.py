@@ -446,6 +446,18 @@ async def test_a_session_is_resumed_with_and_without_its_history() -> None:
             assert (await refused(host, "session/resume", **params)).code == -32602
 
 
+async def test_a_host_that_goes_away_leaves_an_idle_session() -> None:
+    agent = ReferenceAgent(protocol_versions=[2])
+    async with connected(agent) as host:
+        session = await host.open()
+        await host.call("session/prompt", sessionId=session, prompt=[{"type": "text", "text": "/wait"}])
+        await host.until(lambda update: update.get("state") == "running")
+    async with connected(agent) as host:
+        await host.call("session/resume", sessionId=session, cwd="/project")
+        assert [(update["state"], update["stopReason"]) for update in host.updates] == [("idle", "cancelled")]
+        assert texts(await host.prompt(session, "/say And on")) == "And on"
+
+
 async def test_a_session_of_v2_is_loaded_in_v1() -> None:
     agent = ReferenceAgent(protocol_versions=BOTH)
     async with connected(agent) as host:

@@ -17,7 +17,7 @@ from acp_host.testing.v2.states import StatesV2
 from acp_host.testing.v2.updates import Updates, commands, whole_messages
 from acp_host.wire.content import ContentBlock
 from acp_host.wire.converters import unstructure
-from acp_host.wire.prompt import CancelNotification, PromptRequest, PromptResponse
+from acp_host.wire.prompt import CancelNotification, PromptRequest, PromptResponse, StopReason
 from acp_host.wire.session import (
     LoadSessionRequest,
     LoadSessionResponse,
@@ -126,6 +126,9 @@ class TurnMethodsV2(TurnMethods):
             failure = error
         except Exception as error:
             failure = InternalError(f"{type(error).__name__}: {error}")
+        except asyncio.CancelledError:  # the host is gone; who resumes the session is told that nothing is done in it
+            states.idle(StopReason.CANCELLED)
+            raise
         finally:
             usage = self._finish(session, turn)
         states.idle(reason, usage=usage if self._agent.unstable else None, error=failure)
