@@ -89,7 +89,11 @@ class FaultyProxy:
         """Serve one connection until one of its ends is gone."""
         self.connections += 1
         host = _End(reader, writer)
-        agent = _End(*await asyncio.open_connection(*self._upstream))
+        try:
+            agent = _End(*await asyncio.open_connection(*self._upstream))
+        except OSError:  # the agent has ended
+            host.reset()
+            return
         pair = host, agent
         self._open.add(pair)
         try:
