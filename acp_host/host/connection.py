@@ -290,6 +290,7 @@ class HostConnection(AgentMethods):
 
     async def notify(self, method: str, params: Any = UNSET, *, force: bool = False) -> None:
         """Send a notification of any method; arguments and errors as for :meth:`request`."""
+        await self._reconnecting.ready(method)
         self._driver.notify(method, params, force=force)
         await self._driver.transport.drain()
 

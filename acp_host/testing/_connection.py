@@ -71,8 +71,6 @@ class Connection:
             for session in self.agent.sessions.values():
                 if session.reader is self:
                     session.reader = None
-                    if session.state["state"] != "idle":  # its turn has ended with the connection
-                        session.state = {"state": "idle"}
 
     def offers(self, capability: str) -> bool:
         """Tell whether the host offers a capability, by its wire path from ``clientCapabilities``."""

@@ -284,6 +284,8 @@ async def test_r263_calls_meanwhile_wait_for_a_bounded_time() -> None:
         await until(lambda: session.is_suspended)
         with pytest.raises(ConnectionLost, match="session/set_mode was not sent"):
             await session.set_mode("auto")
+        with pytest.raises(ConnectionLost, match="_x/told was not sent"):
+            await host.notify("_x/told")
         host.reconnect_now()
         await back(host, way)
         await session.set_mode("auto")
