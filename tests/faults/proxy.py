@@ -130,10 +130,17 @@ class FaultyProxy:
         if fault.how is How.HALF_CLOSE:
             target.writer.write_eof()
             return False
-        for each in tuple(self._open) if fault.all else (pair,):
-            for end in each:
-                end.reset()
+        if fault.all:
+            self.cut()
+        for end in pair:
+            end.reset()
         return False
+
+    def cut(self) -> None:
+        """Reset every connection that is open."""
+        for pair in tuple(self._open):
+            for end in pair:
+                end.reset()
 
 
 @asynccontextmanager
@@ -150,7 +157,5 @@ async def proxy_to(url: str, fault: Fault | None = None) -> AsyncIterator[Faulty
         yield proxy
     finally:
         server.close()
-        for pair in tuple(proxy._open):
-            for end in pair:
-                end.reset()
+        proxy.cut()
         await server.wait_closed()
