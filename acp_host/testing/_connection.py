@@ -96,14 +96,13 @@ class Connection:
 
     def turn_context(self, session: AgentSession) -> TurnContext:
         """Return what a turn in a session needs."""
-        states = self.edition.states(self, session)
         return TurnContext(
             side=self.side,
             client=self.client,
             desk=self.desk,
             mcp=self.mcp,
-            hands=self.edition.hands(self, session, states),
-            states=states,
+            hands=self.edition.hands(self, session),
+            states=self.edition.states(self, session),
             cancels_calls=self.edition.cancels_calls,
             number=self.agent.number,
             delay=self.agent.delay,

@@ -85,7 +85,7 @@ class Edition(ABC):
         """Return what tells the states of a session."""
 
     @abstractmethod
-    def hands(self, connection: Connection, session: AgentSession, states: States) -> Hands:
+    def hands(self, connection: Connection, session: AgentSession) -> Hands:
         """Return the way to files and commands."""
 
 
@@ -116,7 +116,7 @@ class EditionV1(Edition):
     def states(self, connection: Connection, session: AgentSession) -> States:
         return States()
 
-    def hands(self, connection: Connection, session: AgentSession, states: States) -> Hands:
+    def hands(self, connection: Connection, session: AgentSession) -> Hands:
         return HostHands(session, connection.side, connection.offers)
 
 

@@ -5,7 +5,7 @@ In v1 a prompt's answer ends the turn; :class:`acp_host.testing.v2.states.States
 
 from __future__ import annotations
 
-from acp_host.errors import NotSupported, RequestFailed
+from acp_host.errors import RequestFailed
 from acp_host.wire.usage import Usage
 
 __all__ = ["States"]
@@ -28,14 +28,3 @@ class States:
             usage: its tokens, where they are told.
             error: what it failed with.
         """
-
-    def in_background(self, kind: str, id: str) -> None:
-        """Say from now on that a ``"terminal"`` or a ``"tool_call"`` works on when the session is idle.
-
-        Raises:
-            NotSupported: this version of the protocol has no words for it.
-        """
-        raise NotSupported("ACP v1 has no background work", capability="protocolVersion", method="state_update")
-
-    def background_ended(self, id: str) -> None:
-        """Say that it does not any more."""

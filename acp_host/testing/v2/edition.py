@@ -75,7 +75,8 @@ class EditionV2(Edition):
     def states(self, connection: Connection, session: AgentSession) -> States:
         return StatesV2(session, connection.side)
 
-    def hands(self, connection: Connection, session: AgentSession, states: States) -> Hands:
+    def hands(self, connection: Connection, session: AgentSession) -> Hands:
+        states = StatesV2(session, connection.side)
         return OwnHands(session, connection.side, states, connection.agent.number)
 
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from acp_host.errors import ResourceNotFound
 from acp_host.testing._hands import CommandResult, Hands
-from acp_host.testing._states import States
 from acp_host.testing._tool_call import ToolCallInProgress
 from acp_host.testing.agent_session import AgentSession
 from acp_host.testing.agent_side import AgentSide
+from acp_host.testing.v2.states import StatesV2
 from acp_host.wire.tool_calls import Terminal
 from acp_host.wire.updates import UnknownSessionUpdate
 
@@ -43,7 +43,7 @@ class OwnHands(Hands):
 
     can_read = can_write = can_run = True
 
-    def __init__(self, session: AgentSession, side: AgentSide, states: States, number: Callable[[str], str]) -> None:
+    def __init__(self, session: AgentSession, side: AgentSide, states: StatesV2, number: Callable[[str], str]) -> None:
         self._session = session
         self._side = side
         self._states = states

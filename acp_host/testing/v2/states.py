@@ -39,9 +39,11 @@ class StatesV2(States):
         self._enter(state, {} if usage is None else {"usage": unstructure(usage)})
 
     def in_background(self, kind: str, id: str) -> None:
+        """Say from now on that a ``"terminal"`` or a ``"tool_call"`` works on when the session is idle."""
         self._session.background[id] = {"type": kind, _IDS[kind]: id}
 
     def background_ended(self, id: str) -> None:
+        """Say that it does not any more."""
         del self._session.background[id]
         self.tell()
 
