@@ -39,10 +39,6 @@ class RecordedIds:
         member = "params" if "method" in recorded else "result"
         self._learn(recorded.get(member), now.get(member))
 
-    def is_bound(self, recorded_id: Any) -> bool:
-        """Tell whether a request of the recorded host was sent by the host of now, too."""
-        return request_key(recorded_id) in self._requests
-
     def translated(self, message: dict[str, Any]) -> dict[str, Any]:
         """Return a message of the recorded agent as it would be now; the same object if nothing is different."""
         if "method" not in message:

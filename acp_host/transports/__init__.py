@@ -1,4 +1,5 @@
-"""Ways to move bytes to and from an agent; nothing here knows ACP.
+"""Ways to move bytes to and from an agent. None knows ACP but Streamable HTTP, which has to know to which session a
+message belongs.
 
 :class:`StdioTransport` launches an agent, :func:`memory_pair` connects two ends inside one process, and
 :class:`Transport` with :class:`Receiver` is the boundary that any other way has to fit. A :class:`Launch` says what is

@@ -1,4 +1,4 @@
-"""What is in a text frame of a WebSocket, as lines: :func:`as_lines`.
+"""What is in a frame, as lines: a text frame of a WebSocket, an event, or the body of an answer: :func:`as_lines`.
 
 A frame is one message, and a message is one line everywhere else in this library. But some agents print their JSON over
 several lines, and some put several messages into one frame.

@@ -6,7 +6,6 @@ import ipaddress
 import re
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
-import idna
 from attrs import field, frozen
 
 from acp_host.errors import InvalidInput
@@ -114,8 +113,10 @@ def _made(parts: SplitResult, scheme: str, host: str, port: int | None) -> Remot
 def _ascii(host: str) -> str:
     try:
         if not host.isascii():
+            import idna  # its tables are large, and few hosts need them; its errors are UnicodeErrors
+
             return idna.encode(host, uts46=True).decode("ascii")
         host.encode("idna")  # as sockets do it: raises for labels that are empty or too long
         return host.lower()
-    except (idna.IDNAError, UnicodeError) as error:
+    except UnicodeError as error:
         raise InvalidInput(f"the agent's URL has a host name that cannot be: {error}") from None

@@ -68,13 +68,6 @@ class HeldAnswers:
         for session_id in tuple(self._held):
             self._release(session_id)
 
-    def drop(self) -> None:
-        """Forget what is held."""
-        for held in self._held.values():
-            for answer in held:
-                answer.timer.cancel()
-        self._held.clear()
-
     def _release(self, session_id: str) -> None:
         for answer in self._held.pop(session_id, ()):
             answer.timer.cancel()
