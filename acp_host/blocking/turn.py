@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from acp_host.blocking._forward import Facade, asks, reads
 from acp_host.host import turn as async_turn
 from acp_host.host.outcome import Outcome, TurnResult
-from acp_host.host.turn import PromptToSend
+from acp_host.host.turn import PromptToSend, TurnOrigin
 from acp_host.host.update_buffer import UpdatesSkipped
 from acp_host.wire.updates import SessionUpdate
 
@@ -30,6 +30,8 @@ class Turn(Facade[_Async]):
 
     number = reads[_Async, int](lambda turn: turn.number)
     prompt = reads[_Async, PromptToSend](lambda turn: turn.prompt)
+    origin = reads[_Async, TurnOrigin](lambda turn: turn.origin)
+    sent_at = reads[_Async, float | None](lambda turn: turn.sent_at)
     cancel_requested = reads[_Async, bool](lambda turn: turn.cancel_requested)
     done = reads[_Async, bool](lambda turn: turn.done)
     stop_reason = reads[_Async, str | None](lambda turn: turn.stop_reason)
