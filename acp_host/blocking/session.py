@@ -13,6 +13,7 @@ from acp_host.blocking.observables import NoticeCenter, OptionsView, RemindersPa
 from acp_host.blocking.turn import Turn
 from acp_host.host import injections as async_injections
 from acp_host.host import session as async_session
+from acp_host.host.injections import InjectActor
 from acp_host.host.prompt_content import PromptPart
 from acp_host.host.session_context import Opening
 from acp_host.protocol.negotiation import Agreement
@@ -28,6 +29,15 @@ class Injections(Facade[async_injections.SessionInjections]):
 
     revoke = waits(async_injections.SessionInjections.revoke)
     replace = waits(async_injections.SessionInjections.replace)
+
+    @property
+    def actor(self) -> InjectActor | None:
+        """Who this host is to the agent; may be set."""
+        return self._thread.ask(lambda: self.asynchronous.actor)
+
+    @actor.setter
+    def actor(self, actor: InjectActor | None) -> None:
+        self._thread.ask(lambda: setattr(self.asynchronous, "actor", actor))
 
 
 _Async = async_session.Session

@@ -63,8 +63,10 @@ FOR_THE_CONNECTION = {
         "judged",
         "next_updates",
         "note_choice",
-    }
-    | {"cancel_reason", "receive", "receive_run"},
+        "cancel_reason",
+        "receive",
+        "receive_run",
+    },
     "SessionState": {"apply", "attach", "entries_so_far", "harn", "options"},
     "RemindersPanel": {"apply", "commands", "next_id", "status_of"},
     "NoticeCenter": {"apply", "settle"},
