@@ -19,16 +19,16 @@ from acp_host.cli.version_two import AsFirst
 from acp_host.host.outcome import OutcomeKind, TurnResult
 from acp_host.host.update_buffer import UpdatesSkipped
 from acp_host.translate.harn.permissions import permission_facts
+from acp_host.ui.content_text import content_text
 from acp_host.wire._model import UNSET, Unknown
 from acp_host.wire.commands import AvailableCommandsUpdate
 from acp_host.wire.compaction import CompactionSummaryChunk, CompactionUpdate
 from acp_host.wire.config_options import ConfigOptionUpdate, CurrentModeUpdate
-from acp_host.wire.content import ContentBlock, EmbeddedResource, ResourceLink, TextContent, TextResourceContents
+from acp_host.wire.content import TextContent
 from acp_host.wire.harn.content import shown_text
 from acp_host.wire.notices import Notice
 from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.plans import Plan, PlanEntry, PlanEntryStatus, PlanItems, PlanUpdate
-from acp_host.wire.text import join_text
 from acp_host.wire.tool_calls import Content, Diff, Terminal, ToolCall, ToolCallContent, ToolCallUpdate
 from acp_host.wire.updates import (
     AgentMessageChunk,
@@ -43,7 +43,7 @@ from acp_host.wire.v2.diffs import Diff as PatchedFiles
 from acp_host.wire.v2.terminals import TerminalUpdate
 from acp_host.wire.v2.tool_calls import ToolCallStatus
 
-__all__ = ["TurnView", "content_text"]
+__all__ = ["TurnView"]
 
 _LONGEST_INPUT = 2_000
 _MOST_LINES = 20
@@ -177,21 +177,6 @@ class TurnView:
                 lines[0].append_text(plain(f"  {call.status}", _STATUS_STYLES[call.status]))
         if lines:
             self.printer.line("tool", Text("\n").join(lines), style="bold blue")
-
-
-def content_text(block: ContentBlock) -> str:
-    """Return a content block as text; what is no text is named."""
-    match block:
-        case TextContent(text=text):
-            return join_text((text,))
-        case ResourceLink(name=name, uri=uri):
-            return f"[{name}: {uri}]"
-        case EmbeddedResource(resource=TextResourceContents(text=text, uri=uri)):
-            return f"[{uri}]\n{text}"
-        case Unknown(tag=tag):
-            return f"[{tag}]"
-        case _:
-            return f"[{getattr(block, 'mime_type', UNSET) or type(block).__name__}]"
 
 
 def _harn_lines(request: RequestPermissionRequest) -> list[Text]:

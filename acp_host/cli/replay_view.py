@@ -14,13 +14,14 @@ from rich.table import Table
 
 from acp_host.cli.panels import PanelView, ToastView
 from acp_host.cli.printer import Printer, plain
-from acp_host.cli.render import TurnView, content_text
+from acp_host.cli.render import TurnView
 from acp_host.diagnostics import Diagnostic
 from acp_host.host.session import Session
 from acp_host.recording.format import RecordedLine
 from acp_host.state.changes import ChangeSet
 from acp_host.state.entries import BlockPart, MessageEntry, Speaker
 from acp_host.state.snapshot import SessionSnapshot
+from acp_host.ui.content_text import content_text
 from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.updates import SessionUpdate, UserMessageChunk
 
