@@ -159,6 +159,12 @@ class HostConnection(Facade[_Async]):
         """The sessions that are open on this connection."""
         return tuple([self._session(session) for session in self._thread.ask(lambda: self.asynchronous.sessions)])
 
+    def on_sessions_changed(self, observer: Callable[[Session], None]) -> Callable[[], None]:
+        """Call ``observer`` elsewhere with each session that is opened or let go; return a function that ends this."""
+        tell = self._callbacks.observer(observer)
+        end = self._thread.ask(lambda: self.asynchronous.on_sessions_changed(lambda it: tell(self._session(it))))
+        return lambda: self._thread.ask(end)
+
     new_session = _opens(_Async.new_session)
     load_session = _opens(_Async.load_session)
     resume_session = _opens(_Async.resume_session)

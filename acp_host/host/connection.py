@@ -254,6 +254,13 @@ class HostConnection(AgentMethods):
         """The sessions that are open on this connection."""
         return tuple(self._sessions)
 
+    def on_sessions_changed(self, observer: Callable[[Session], None]) -> Callable[[], None]:
+        """Call ``observer`` with each session that is opened or let go from now on; return a function that ends this.
+
+        It is called when :attr:`sessions` has changed, whoever opened or closed it, and before a history is told.
+        """
+        return self._sessions.observers.connect(observer)
+
     @property
     def connection_id(self) -> str | None:
         """What the server of an agent elsewhere calls this connection (``Acp-Connection-Id``), e.g. for its logs."""

@@ -17,6 +17,7 @@ from attrs import frozen
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.errors import InvalidInput
 from acp_host.host.session import Session
+from acp_host.state.observers import Observers
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.codec import encode
 from acp_host.wire.converters import unstructure
@@ -50,6 +51,9 @@ _Early = SessionNotification | HarnNotification
 class SessionTable:
     """The sessions of a connection by id, and the updates that came too early.
 
+    Attributes:
+        observers: are called with a session that was added or removed.
+
     Args:
         report: takes diagnostics.
         on_notice: takes notices for unknown sessions; a session takes its own.
@@ -57,6 +61,7 @@ class SessionTable:
 
     def __init__(self, report: Callable[[Diagnostic], None], on_notice: Callable[[str, Notice], None]) -> None:
         self._report = throttled(report)
+        self.observers: Observers[Session] = Observers(self._observer_failed)
         self._on_notice = on_notice
         self._sessions: dict[str, Session] = {}
         self._parents: dict[str, Session] = {}
@@ -132,6 +137,7 @@ class SessionTable:
                 session.receive_notification(notification.method, notification.params)
             else:
                 session.receive(notification)
+        self.observers.tell(session)
 
     def remove(self, session_id: str) -> None:
         """Forget a session; its later updates are reported."""
@@ -139,6 +145,7 @@ class SessionTable:
         if session is not None:
             self._parents = {child: parent for child, parent in self._parents.items() if parent is not session}
             session.let_go()
+            self.observers.tell(session)
 
     def receive(self, arrival: SessionNotification | ChunkRun) -> None:
         """Hand an update, or a run of them, to its session or its subagent's, keep it, or report it."""
@@ -178,6 +185,10 @@ class SessionTable:
         """Take the end of the connection: its ``status`` (``lost`` or ``closed``) and why."""
         for session in self:
             session.connection_ended(status, detail)
+
+    def _observer_failed(self, observer: Callable[..., Any], error: BaseException) -> None:
+        text = f"an observer of the connection's sessions failed: {type(error).__name__}: {error}"
+        self._report(Diagnostic(DiagnosticKind.HANDLER_FAILED, text))
 
     def _report_id_taken(self, session_id: str) -> None:
         text = f"the agent gave a new session the id {session_id} of an open one, which is closed in this program"

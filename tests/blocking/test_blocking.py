@@ -161,6 +161,7 @@ class TestHandlers:
         with Loop() as loop:
             command = ReferenceAgent.command()
             with blocking.connect(command, permissions=note, files=True, dispatch=loop.dispatch) as host:
+                host.on_sessions_changed(lambda opened: note(opened.id))
                 session = host.new_session(tmp_path)
                 session.state.changed.connect(note)
                 session.on_update(note)

@@ -27,6 +27,7 @@ async def test_every_observer_is_a_plain_function() -> None:
             host.diagnostics.connect,
             session.on_update,
             session.on_file_written,
+            host.on_sessions_changed,
             session.state.changed.connect,
             lambda observer: host.on_notification("_example/told", observer),
         ]
@@ -58,3 +59,21 @@ async def test_a_flood_of_failures_is_not_a_flood_in_the_log(caplog: pytest.LogC
         for _ in range(1_000):
             host.diagnostics.add(acp_host.Diagnostic(acp_host.DiagnosticKind.HANDLER_FAILED, "again"))
     assert 20 <= sum(record.levelno == logging.WARNING for record in caplog.records) < 30
+
+
+async def test_sessions_that_are_opened_and_let_go_are_told_of() -> None:
+    told: list[tuple[str, bool]] = []
+    async with acp_host.connect(ReferenceAgent().transport()) as host:
+
+        def fails(_: acp_host.Session) -> None:
+            raise ZeroDivisionError
+
+        host.on_sessions_changed(fails)
+        end = host.on_sessions_changed(lambda session: told.append((session.id, session in host.sessions)))
+        one = await host.new_session()
+        await one.close()
+        await host.load_session(one.id)
+        end()
+        await host.new_session()
+        assert told == [(one.id, True), (one.id, False), (one.id, True)]
+        assert [diagnostic.kind for diagnostic in host.diagnostics][:1] == ["handler_failed"]

@@ -1,0 +1,143 @@
+"""What viewers can ask for: :data:`COMMANDS`, each with the form of its members; checked by :func:`read_command`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import orjson
+from attrs import frozen
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from acp_host.errors import InvalidInput
+
+__all__ = ["COMMANDS", "LARGEST_COMMAND", "CommandForm", "read_command"]
+
+LARGEST_COMMAND = 2**20
+"""Bytes of a command."""
+
+_NAME = {"type": "string", "minLength": 1, "maxLength": 1_024}
+_TEXT = {"type": "string", "minLength": 1, "maxLength": LARGEST_COMMAND}
+_POSITION = {"type": "integer", "minimum": 0}
+_VALUE = {"type": ["string", "number", "boolean", "null"], "maxLength": LARGEST_COMMAND}
+_CONTENT = {
+    "type": "object",
+    "maxProperties": 1_000,
+    "additionalProperties": {"anyOf": [_VALUE, {"type": "array", "maxItems": 1_000, "items": {"type": "string"}}]},
+}
+_REMINDER: dict[str, Any] = {
+    "body": _TEXT,
+    "tags": {"type": "array", "maxItems": 100, "items": _NAME},
+    "dedupeKey": _NAME,
+    "ttlTurns": {"type": "integer", "minimum": 1},
+    "preserveOnCompact": {"type": "boolean"},
+    "propagate": _NAME,
+    "roleHint": _NAME,
+    "mode": _NAME,
+    "policy": {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "rungs": {"type": "array", "maxItems": 20, "items": _NAME},
+            "require": _NAME,
+            "strict": {"type": "boolean"},
+        },
+    },
+}
+
+
+@frozen
+class CommandForm:
+    """What a command looks like.
+
+    Attributes:
+        members: its members, besides ``id`` and ``command``, with their JSON Schemas.
+        needed: the names of those that must be there.
+        acts: only the controller may give it.
+    """
+
+    members: Mapping[str, Any]
+    needed: tuple[str, ...] = ()
+    acts: bool = True
+
+    def schema(self) -> dict[str, Any]:
+        """Return its JSON Schema."""
+        return {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {"id": {"type": "integer"}, "command": {"type": "string"}, **self.members},
+            "required": list(self.needed),
+        }
+
+
+def _in_session(needed: Sequence[str] = (), *, acts: bool = True, **members: Any) -> CommandForm:
+    return CommandForm({"session": _NAME, **members}, ("session", *needed), acts)
+
+
+COMMANDS: Mapping[str, CommandForm] = {
+    "resume": _in_session(acts=False, version={"type": ["integer", "null"]}, resume=_NAME),
+    "leave": _in_session(acts=False),
+    "fetch": _in_session(("first", "last"), acts=False, first=_POSITION, last=_POSITION),
+    "control": CommandForm({"take": {"type": "boolean"}}, ("take",), acts=False),
+    "plan_reminder": _in_session(("body",), acts=False, **_REMINDER),
+    "prompt": _in_session(
+        ("text",),
+        text=_TEXT,
+        attachments={"type": "array", "maxItems": 100, "items": {"type": "string", "minLength": 1, "maxLength": 8_192}},
+    ),
+    "cancel": _in_session(turn={"type": "integer"}),
+    "cancel_tool_call": _in_session(("toolCallId",), toolCallId=_NAME),
+    "cancel_terminal": _in_session(("terminalId",), terminalId=_NAME),
+    "answer": CommandForm(
+        {
+            "question": {"type": "integer"},
+            "option": {"type": "string", "maxLength": 8_192},
+            "remember": {"enum": ["session", "always"]},
+            "action": {"enum": ["accept", "decline", "cancel"]},
+            "content": _CONTENT,
+        },
+        ("question",),
+    ),
+    "remind": _in_session(("body",), **_REMINDER),
+    "revoke_reminder": _in_session(("reminder",), reminder=_NAME),
+    "dismiss_reminder": _in_session(("reminder",), reminder=_NAME),
+    "dismiss_notice": _in_session(("notice",), notice=_NAME),
+    "set_option": _in_session(("option", "value"), option=_NAME, value={"type": ["string", "boolean"]}),
+    "new_session": CommandForm({}),
+    "list_sessions": CommandForm({"cursor": {"type": "string", "maxLength": 65_536}}),
+    "open_session": _in_session(),
+    "close_session": _in_session(),
+}
+"""The commands by name."""
+
+
+@cache
+def _validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(COMMANDS[name].schema())
+
+
+def read_command(data: str | bytes) -> tuple[int | None, dict[str, Any], InvalidInput | None]:
+    """Return what a viewer sent: its ``id``, the command, and what is wrong with it, if anything is.
+
+    Args:
+        data: one JSON object, in UTF-8.
+    """
+    if len(data) > LARGEST_COMMAND:
+        return None, {}, InvalidInput(f"a command has at most {LARGEST_COMMAND} bytes")
+    try:
+        command = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return None, {}, InvalidInput("a command is one JSON object")
+    number = command.get("id") if isinstance(command, dict) else None
+    if type(number) is not int:
+        return None, {}, InvalidInput("a command is a JSON object with an integer as its id")
+    name = command.get("command")
+    if not isinstance(name, str) or name not in COMMANDS:
+        return number, {}, InvalidInput(f"there is no such command; there are: {', '.join(COMMANDS)}")
+    fault = best_match(_validator(name).iter_errors(command))
+    if fault is None:
+        return number, command, None
+    where = ".".join(str(part) for part in fault.absolute_path) or "it"
+    return number, {}, InvalidInput(f"the command {name} does not have its form: {where} breaks {fault.validator}")

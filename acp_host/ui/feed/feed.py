@@ -1,0 +1,327 @@
+"""What front-ends in another process or page get of a connection, and give it: :class:`Feed`.
+
+It is made of JSON messages, which ``docs/feed.md`` describes, and knows no transport: a viewer is a function that takes
+messages. Everything happens on the loop of the connection.
+"""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any
+
+from acp_host._version import __version__
+from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.errors import AcpError, InvalidInput, InvalidState, RequestFailed
+from acp_host.host.connection import HostConnection
+from acp_host.host.session import Session
+from acp_host.host.tasks import TaskOwner
+from acp_host.redaction import redact
+from acp_host.services.elicitation_queue import ElicitationQueue
+from acp_host.services.permission_queue import PermissionQueue
+from acp_host.state.change_signal import Subscription
+from acp_host.state.json_form import to_json
+from acp_host.ui.feed.command_forms import COMMANDS, read_command
+from acp_host.ui.feed.commands import Commands
+from acp_host.ui.feed.messages import FEED_VERSION
+from acp_host.ui.feed.questions import Questions
+from acp_host.ui.feed.session_stream import SessionStream
+from acp_host.ui.feed.topics import DiagnosticTopic, Topic
+from acp_host.ui.feed.viewer import Send, Viewer
+
+__all__ = ["Feed"]
+
+_MAX_RUNNING = 32
+"""Commands of one viewer that are done at a time."""
+_MAX_CLOSED = 50
+"""Sessions that are shown although they are not open any more; the oldest go first."""
+_LONGEST_FETCH = 500
+"""Entries that one command fetches."""
+_LAST_STEPS = 2.0
+"""Seconds that commands may take to end once they have been cancelled."""
+_BY_VIEWER = ("resume", "leave", "control", "fetch")
+"""Commands that concern the viewer only, and are done at once."""
+_SHOWN_ONLY = ("resume", "fetch")
+
+
+class Feed:
+    """Tells any number of viewers of a connection, one of which may act. ::
+
+        async with Feed(host, permissions=queue) as feed:
+            viewer = feed.join(websocket.send)
+            async for command in websocket:
+                await viewer.receive(command)
+
+    Args:
+        host: the connection.
+        permissions: the queue that was passed to ``connect(permissions=…)``; ``None``: viewers answer no permissions.
+        elicitation: likewise for ``connect(elicitation=…)``.
+        cwd: where sessions work that viewers open.
+        read_only: nobody may act.
+
+    Attributes:
+        controller: the viewer that may act; ``None``: the seat is free.
+        topics: what viewers are told beside the sessions, by name.
+    """
+
+    def __init__(
+        self,
+        host: HostConnection,
+        *,
+        permissions: PermissionQueue | None = None,
+        elicitation: ElicitationQueue | None = None,
+        cwd: str = ".",
+        read_only: bool = False,
+    ) -> None:
+        self.controller: Viewer | None = None
+        self._host = host
+        self._read_only = read_only
+        self._resume = secrets.token_urlsafe(16)
+        self._numbers = itertools.count(1)
+        self._viewer_numbers = itertools.count(1)
+        self._viewers: dict[Viewer, None] = {}
+        self._streams: dict[str, SessionStream] = {}
+        self._titles: dict[str, Subscription] = {}
+        self._tasks = TaskOwner()
+        self._questions = Questions(permissions, elicitation, self._agent_name, lambda: self._changed("questions"))
+        self._commands = Commands(host, self._questions, cwd, self.show, self._hide)
+        self._diagnostics = DiagnosticTopic(host.diagnostics)
+        self.topics: dict[str, Any] = {
+            "control": Topic(self._seats),
+            "sessions": Topic(lambda: {"type": "sessions", "items": self._session_items()}),
+            "questions": Topic(self._questions.message),
+            "health": Topic(lambda: {"type": "health", **to_json(host.health.snapshot())}),
+            "diagnostics": self._diagnostics,
+        }
+        self._endings: list[Callable[[], None]] = []
+
+    async def __aenter__(self) -> Feed:
+        await self._tasks.open()
+        host = self._host
+        self._endings = [
+            self._questions.close,
+            host.health.changed.connect(lambda _: self._changed("health")).end,
+            host.diagnostics.connect(self._diagnosed),
+            host.on_sessions_changed(self._sessions_changed),
+        ]
+        self._sessions_changed()
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for end in self._endings:
+            end()
+        for viewer in tuple(self._viewers):
+            viewer.leave()
+        for session_id in tuple(self._streams):
+            self._hide(session_id)
+        await self._tasks.close(_LAST_STEPS)
+
+    # --- viewers ----------------------------------------------------------------------------------------------------
+
+    @property
+    def viewers(self) -> tuple[Viewer, ...]:
+        """Who looks, in the order in which they came."""
+        return tuple(self._viewers)
+
+    def join(self, send: Send, *, may_control: bool = True) -> Viewer:
+        """Add a viewer, which gets messages from now on; it has the controller's seat if that is free.
+
+        Args:
+            send: takes its messages; what it raises means that the viewer is gone.
+            may_control: it may have the seat.
+
+        Raises:
+            InvalidState: the feed is not open.
+        """
+        if not self._tasks.is_open:
+            raise InvalidState("the feed is not open: use it in `async with Feed(…) as feed:`")
+        viewer = Viewer(self, next(self._viewer_numbers), send, may_control=may_control and not self._read_only)
+        self._viewers[viewer] = None
+        if self.controller is None and viewer.may_control:
+            self.controller = viewer
+        self._changed("control")
+        self._tasks.start(viewer.run())
+        return viewer
+
+    def left(self, viewer: Viewer) -> None:
+        """Learn that a viewer has left."""
+        self._viewers.pop(viewer, None)
+        if self.controller is viewer:
+            self.controller = None
+        self._changed("control")
+
+    def hello(self, viewer: Viewer) -> dict[str, Any]:
+        """Return the first message for a viewer."""
+        agent = self._host.agreement.agent_info
+        return {
+            "type": "hello",
+            "feed": FEED_VERSION,
+            "agent": {
+                "name": self._agent_name(),
+                "title": agent.title if agent is not None and isinstance(agent.title, str) else None,
+                "version": agent.version if agent is not None else None,
+            },
+            "host": {"name": "acp_host", "version": __version__},
+            "protocolVersion": self._host.agreement.protocol_version,
+            "viewer": viewer.number,
+            "controller": viewer.is_controller,
+            "mayControl": viewer.may_control,
+            "sessions": self._session_items(),
+            "resume": self._resume,
+        }
+
+    def stream(self, session_id: str) -> SessionStream | None:
+        """Return what is told of a session; ``None`` if it is not shown."""
+        return self._streams.get(session_id)
+
+    # --- sessions ---------------------------------------------------------------------------------------------------
+
+    def show(self, session: Session) -> None:
+        """Show a session; those that are open on the connection are shown without that."""
+        shown = self._streams.get(session.id)
+        if shown is not None and shown.session is session:
+            return
+        self._hide(session.id)
+        self._streams[session.id] = SessionStream(session, self._numbers, self._wake)
+        self._titles[session.id] = session.state.select(
+            lambda state: (state.info.title, state.turn.status), lambda _: self._changed("sessions")
+        )
+        self._changed("sessions")
+
+    def _hide(self, session_id: str) -> None:
+        stream = self._streams.pop(session_id, None)
+        if stream is not None:
+            stream.close()
+            self._titles.pop(session_id).end()
+            self._changed("sessions")
+
+    def _sessions_changed(self, _: Session | None = None) -> None:
+        for session in self._host.sessions:
+            self.show(session)
+        closed = [session_id for session_id, stream in self._streams.items() if not self._is_open(stream.session)]
+        for session_id in closed[: max(0, len(closed) - _MAX_CLOSED)]:
+            self._hide(session_id)
+        self._changed("sessions")
+
+    def _is_open(self, session: Session) -> bool:
+        return session in self._host.sessions
+
+    def _session_items(self) -> list[dict[str, Any]]:
+        return [self._session_item(stream.session) for stream in self._streams.values()]
+
+    def _session_item(self, session: Session) -> dict[str, Any]:
+        state = session.state.snapshot()
+        return {
+            "id": session.id,
+            "title": state.info.title,
+            "cwd": session.cwd,
+            "open": self._is_open(session),
+            "status": state.turn.status,
+        }
+
+    # --- news -------------------------------------------------------------------------------------------------------
+
+    def _changed(self, topic: str) -> None:
+        self.topics[topic].changed()
+        self._wake()
+
+    def _diagnosed(self, diagnostic: Diagnostic) -> None:
+        self._diagnostics.add(diagnostic)
+        self._wake()
+
+    def _wake(self) -> None:
+        for viewer in self._viewers:
+            viewer.wake()
+
+    def _agent_name(self) -> str:
+        return self._host.agreement.agent_name
+
+    def _seats(self) -> dict[str, Any]:
+        controller = None if self.controller is None else self.controller.number
+        return {"type": "control", "controller": controller, "viewers": [viewer.number for viewer in self._viewers]}
+
+    # --- commands ---------------------------------------------------------------------------------------------------
+
+    def take_command(self, viewer: Viewer, data: str | bytes) -> None:
+        """Take a command of a viewer, whose result it gets; for the viewer."""
+        number, command, fault = read_command(data)
+        problem = fault or self._refusal(viewer, command)
+        if problem is not None:
+            failed = self._failed(number, problem)
+            viewer.put(lambda: failed)
+        elif command["command"] in _BY_VIEWER:
+            self._do_for(viewer, command)
+        else:
+            viewer.running += 1
+            self._tasks.start(self._do(viewer, command))
+
+    def _refusal(self, viewer: Viewer, command: Mapping[str, Any]) -> AcpError | None:
+        if COMMANDS[command["command"]].acts and not viewer.is_controller:
+            whose = "nobody can act here" if self._read_only else "only the viewer with the controller's seat can act"
+            return InvalidState(f"{command['command']} was not done: {whose}")
+        if viewer.running >= _MAX_RUNNING:
+            return InvalidState(f"{command['command']} was not done: {_MAX_RUNNING} commands are being done")
+        if command["command"] in _SHOWN_ONLY and command["session"] not in self._streams:
+            return InvalidInput("there is no such session here")
+        if command["command"] == "control" and command["take"] and not viewer.may_control:
+            return InvalidState("this viewer may look only")
+        return None
+
+    def _do_for(self, viewer: Viewer, command: Mapping[str, Any]) -> None:
+        """Do what concerns the viewer only."""
+        match command["command"]:
+            case "resume":
+                known = command.get("resume") == self._resume
+                viewer.watch(command["session"], command.get("version") if known else None)
+            case "leave":
+                viewer.unwatch(command["session"])
+            case "control":
+                self._seat(viewer, take=command["take"])
+            case "fetch":
+                viewer.put(lambda: self._fetched(command))
+                return
+        viewer.put(lambda: _done(command, {}))
+
+    def _seat(self, viewer: Viewer, *, take: bool) -> None:
+        if take:
+            self.controller = viewer
+        elif self.controller is viewer:
+            self.controller = None
+        self._changed("control")
+
+    def _fetched(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        first, last, stream = command["first"], command["last"], self._streams.get(command["session"])
+        try:
+            if stream is None or not 0 <= last - first < _LONGEST_FETCH:
+                raise InvalidInput(f"fetch takes a session that is shown, and at most {_LONGEST_FETCH} entries")
+            return _done(command, {"first": first, "entries": stream.entries(first, last)})
+        except Exception as error:  # an archive is the application's own
+            return self._failed(command["id"], error)
+
+    async def _do(self, viewer: Viewer, command: Mapping[str, Any]) -> None:
+        try:
+            value = await self._commands.do(command)
+            viewer.put(lambda: _done(command, value))
+        except Exception as error:
+            failed = self._failed(command["id"], error)
+            viewer.put(lambda: failed)
+        finally:
+            viewer.running -= 1
+
+    def _failed(self, number: int | None, error: Exception) -> dict[str, Any]:
+        told: dict[str, Any] = {"kind": type(error).__name__, "message": str(error)}
+        if isinstance(error, RequestFailed):
+            told |= {"message": error.message, "code": error.code, "data": redact(error.data)}
+        elif not isinstance(error, AcpError | TimeoutError):
+            text = f"a command of a viewer failed: {type(error).__name__}: {error}"
+            self._host.diagnostics.add(Diagnostic(DiagnosticKind.HANDLER_FAILED, text))
+        told["message"] = self._host.diagnostics.redactor.text(told["message"])
+        return {"type": "result", "id": number, "ok": False, "error": told}
+
+
+def _done(command: Mapping[str, Any], value: Any) -> dict[str, Any]:
+    return {"type": "result", "id": command["id"], "ok": True, "value": value}

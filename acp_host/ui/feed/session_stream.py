@@ -1,0 +1,202 @@
+"""One session's state as snapshots and deltas that any number of viewers share: :class:`SessionStream`.
+
+A delta is made at most every :data:`INTERVAL` seconds, and only while somebody watches; meanwhile changes are merged.
+Each is encoded once. A viewer fetches what it has not seen when it can take it: the next delta, several of them as one,
+or a snapshot where it is too far behind. So a viewer costs what it takes, and nobody keeps a queue for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from attrs import evolve, frozen
+
+from acp_host.host.session import Session
+from acp_host.state.changes import ChangeSet
+from acp_host.state.deltas import DeltaMaker
+from acp_host.state.json_form import to_json
+from acp_host.state.operations import Operation
+from acp_host.state.snapshot import SessionSnapshot
+from acp_host.state.transcript import Transcript
+from acp_host.ui.feed.compacting import compacted
+from acp_host.ui.feed.messages import encoded
+
+__all__ = ["INTERVAL", "WINDOW", "SessionStream"]
+
+INTERVAL = 1 / 30
+"""Seconds between two deltas: what people can see."""
+WINDOW = 200
+"""Entries that a snapshot has, the newest; the rest is fetched."""
+_MAX_DELTAS = 2_000
+_MAX_SIZE = 4 * 2**20
+"""How much is kept for viewers that are behind or come back, in deltas and in bytes."""
+_LARGEST_MERGED = 2**20
+"""Bytes of several deltas as one, beyond which a snapshot is sent."""
+_NO_ENTRIES = Transcript(0, (), 0)
+
+
+@frozen
+class _Delta:
+    """Leads from one version to the next one."""
+
+    before: int
+    version: int
+    operations: list[Operation]
+    message: bytes
+
+
+class SessionStream:
+    """What viewers are told of one session.
+
+    Attributes:
+        session: the session.
+        version: of the newest delta.
+
+    Args:
+        session: the session.
+        numbers: gives versions; those of all sessions of a feed, so that none comes twice.
+        ready: called when viewers have something to fetch.
+    """
+
+    def __init__(self, session: Session, numbers: Iterator[int], ready: Callable[[], None]) -> None:
+        self.session = session
+        self.version = next(numbers)
+        self._numbers = numbers
+        self._ready = ready
+        self._loop = asyncio.get_running_loop()
+        self._snapshot: SessionSnapshot = session.state.snapshot()
+        self._encoded: bytes | None = None
+        self._maker = DeltaMaker(self._snapshot)
+        self._deltas: deque[_Delta] = deque()
+        self._size = 0
+        self._watchers = 0
+        self._due: Callable[[], None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._next = 0.0
+        self._subscription = session.state.changed.connect(self._take, dispatch=self._hold)
+
+    def watch(self) -> None:
+        """Learn that one more viewer watches."""
+        self._watchers += 1
+        if self._make():
+            self._ready()
+
+    def leave(self) -> None:
+        """Learn that one viewer less does."""
+        self._watchers -= 1
+
+    def close(self) -> None:
+        """Follow the session no more."""
+        self._subscription.end()
+        self._due = None
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def since(self, seen: int | None) -> bytes | None:
+        """Return the message that brings a viewer up to date; ``None`` where it is.
+
+        Args:
+            seen: the version that it has; ``None`` for none.
+        """
+        if seen == self.version:
+            return None
+        missed = self._missed(seen)
+        if len(missed) == 1:
+            return missed[0].message
+        if missed:
+            merged = self._message(missed[0].before, compacted(_operations(missed)))
+            if len(merged) <= _LARGEST_MERGED:
+                return merged
+        return self._snapshot_message()
+
+    def entries(self, first: int, last: int) -> list[Mapping[str, Any]]:
+        """Return entries of the transcript as they are in the newest delta, the archived ones too.
+
+        Args:
+            first: position of the first one.
+            last: position of the last one, included.
+        """
+        kept = self._snapshot.transcript
+        archived = self.session.state.fetch(first, min(last, kept.first - 1)) if first < kept.first else []
+        present = range(max(first, kept.first), min(last, kept.first + len(kept) - 1) + 1)
+        return [*archived, *(to_json(kept.at(position)) for position in present)]
+
+    # --- making deltas ----------------------------------------------------------------------------------------------
+
+    def _hold(self, due: Callable[[], None]) -> None:
+        """Take note that there are changes; they are merged until ``due`` is called."""
+        self._due = due
+        if self._watchers and self._timer is None:
+            self._timer = self._loop.call_at(max(self._next, self._loop.time()), self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        if self._make():
+            self._ready()
+
+    def _make(self) -> bool:
+        """Make a delta of the changes that wait; return whether there were any."""
+        due, self._due = self._due, None
+        if due is None:
+            return False
+        self._next = self._loop.time() + INTERVAL
+        due()
+        return True
+
+    def _take(self, changes: ChangeSet) -> None:
+        operations = self._maker.delta(changes)
+        self._snapshot, self._encoded = changes.snapshot, None
+        before, self.version = self.version, next(self._numbers)
+        delta = _Delta(before, self.version, operations, self._message(before, operations))
+        self._deltas.append(delta)
+        self._size += len(delta.message)
+        while len(self._deltas) > _MAX_DELTAS or (self._size > _MAX_SIZE and len(self._deltas) > 1):
+            self._size -= len(self._deltas.popleft().message)
+
+    # --- for viewers ------------------------------------------------------------------------------------------------
+
+    def _missed(self, seen: int | None) -> list[_Delta]:
+        """Return the deltas after a version; empty where not all of them are kept."""
+        missed: list[_Delta] = []
+        for delta in reversed(self._deltas):
+            missed.append(delta)
+            if delta.before == seen:
+                return missed[::-1]
+        return []
+
+    def _message(self, before: int, operations: list[Operation]) -> bytes:
+        return encoded(
+            {
+                "type": "delta",
+                "session": self.session.id,
+                "from": before,
+                "version": self.version,
+                "ops": operations,
+            }
+        )
+
+    def _snapshot_message(self) -> bytes:
+        if self._encoded is None:
+            transcript = self._snapshot.transcript
+            newest = transcript[-WINDOW:]
+            snapshot: Any = self._snapshot
+            state = to_json(evolve(snapshot, transcript=_NO_ENTRIES))
+            state["transcript"] = {"first": transcript.first, "entries": [to_json(entry) for entry in newest]}
+            self._encoded = encoded(
+                {
+                    "type": "snapshot",
+                    "session": self.session.id,
+                    "version": self.version,
+                    "omitted": len(transcript) - len(newest),
+                    "state": state,
+                }
+            )
+        return self._encoded
+
+
+def _operations(deltas: list[_Delta]) -> Iterator[Operation]:
+    for delta in deltas:
+        yield from delta.operations
