@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable
+from typing import Any, Literal
 from urllib.parse import urljoin, urlsplit
 
 from websockets.asyncio.client import ClientConnection
@@ -19,21 +19,18 @@ from websockets.exceptions import ConnectionClosed as WebSocketClosed
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
 
-from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
+from acp_host.diagnostics import Diagnostic
 from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, StartFailed, TransportError
 from acp_host.printable import printable
-from acp_host.redaction import Redactor
-from acp_host.transports._base import Receiver, Transport
+from acp_host.transports._base import Receiver
 from acp_host.transports._cookies import CookieStore
+from acp_host.transports._remote_base import RemoteTransport
 from acp_host.transports._websocket_errors import MAPPED, not_opened, why_closed
 from acp_host.transports._websocket_stream import LIMIT, WebSocketStream
 from acp_host.transports.remote_address import RemoteAddress
 from acp_host.transports.remote_options import RemoteOptions
 
 __all__ = ["WebSocketTransport"]
-
-_T = TypeVar("_T")
-_E = TypeVar("_E", bound=TransportError)
 
 _MOST_REDIRECTS = 5
 _LONGEST_ID = 200
@@ -51,7 +48,7 @@ class _Connect(_library_connect):
         return exc
 
 
-class WebSocketTransport(Transport):
+class WebSocketTransport(RemoteTransport):
     """Connects to an agent at a ``ws://`` or ``wss://`` URL and moves messages over the WebSocket.
 
     Args:
@@ -64,7 +61,8 @@ class WebSocketTransport(Transport):
         InvalidInput: the URL is none, or does not fit the options.
     """
 
-    remote = True
+    medium = "a WebSocket"
+    schemes = ("ws", "wss")
 
     def __init__(
         self,
@@ -74,36 +72,13 @@ class WebSocketTransport(Transport):
         on_diagnostic: Callable[[Diagnostic], None] | None = None,
         cookies: CookieStore | None = None,
     ) -> None:
-        self._address = address = RemoteAddress.of(url)
-        self._options = options = options or RemoteOptions()
-        if address.scheme not in ("ws", "wss"):
-            raise InvalidInput(f"{address.shown} is no URL of a WebSocket; such a URL begins with ws:// or wss://")
-        if not address.secure and options.tls is not None:
-            raise InvalidInput(f"RemoteOptions(tls=…) is for wss://, and {address.shown} is not encrypted")
-        if address.has_user and "Authorization" in (name.title() for name in options.request_headers()):
-            raise InvalidInput("the URL names a user, and RemoteOptions another Authorization; give one of them")
-        self.description = address.shown
-        self._on_diagnostic = on_diagnostic
-        self._report_fault = throttled(self._tell)
-        self._cookies = cookies or CookieStore(address.url, options.cookies)
+        super().__init__(url, options, on_diagnostic=on_diagnostic, cookies=cookies)
         self._receiver: Receiver | None = None
         self._stream: WebSocketStream | None = None
         self._opening: asyncio.Task[None] | None = None
         self._closer: asyncio.Task[None] | None = None
         self._closed: WebSocketClosed | None = None
         self._reported = False
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return (*self._options.secrets, *self._address.secrets, *self._cookies.secrets)
-
-    def again(self, env: Mapping[str, str]) -> WebSocketTransport | None:
-        """Return a transport to the same URL with the cookies so far; ``None`` with ``env``: none reaches the agent."""
-        if env:
-            return None
-        return WebSocketTransport(
-            self._address.url, self._options, on_diagnostic=self._on_diagnostic, cookies=self._cookies
-        )
 
     # Start
 
@@ -130,14 +105,6 @@ class WebSocketTransport(Transport):
             if self._closer is not None and not (task is not None and task.cancelling()):
                 raise ConnectionClosed(f"the connection to {self.description} was closed while it was made") from None
             raise
-
-    def _warn_of_open_secrets(self) -> None:
-        given = self._options.has_credentials or self._address.secrets
-        if given and not self._address.secure and not self._address.is_loopback:
-            self._note(
-                f"the connection to {self.description} is not encrypted: everybody on the way can read the credentials "
-                "and all that is said; use wss://"
-            )
 
     async def _open(self) -> None:
         url = self._address.url
@@ -262,29 +229,6 @@ class WebSocketTransport(Transport):
             self._reported = True
             self._call(self._receiver.connection_lost, error)
 
-    def _note(self, message: str) -> None:
-        self._report_fault(Diagnostic(DiagnosticKind.TRANSPORT, message))
-
-    def _tell(self, diagnostic: Diagnostic) -> None:
-        if self._on_diagnostic is not None:
-            self._call(self._on_diagnostic, diagnostic)
-
-    def _call(self, function: Callable[[_T], None], argument: _T) -> None:
-        """Call back into the application; what it raises goes to the loop, and never stops a close half-way."""
-        try:
-            function(argument)
-        except Exception as error:
-            asyncio.get_running_loop().call_exception_handler(
-                {"message": f"a callback of the transport to {self.description} raised", "exception": error}
-            )
-
-    def _without_secrets(self, error: _E) -> _E:
-        """Return an error with nothing in it that this host has sent to show who it is; a server may repeat it."""
-        redactor = Redactor()
-        redactor.add(self.secrets)
-        error.args = tuple(redactor.text(part) for part in error.args)
-        return error
-
     # Stop
 
     async def close(self) -> None:
@@ -306,4 +250,4 @@ class WebSocketTransport(Transport):
             await asyncio.wait([self._opening])
         seconds = self._options.close_timeout
         if self._stream is not None and not await self._stream.close(seconds):
-            self._note(f"{self.description} did not say goodbye within {seconds:g} s; the connection was cut")
+            self._note(f"the server did not say goodbye within {seconds:g} s; the connection was cut")

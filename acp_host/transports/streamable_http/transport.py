@@ -12,20 +12,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import httpx2
 import orjson
 
-from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
-from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, StartFailed, TransportError
-from acp_host.redaction import Redactor
-from acp_host.transports._base import Receiver, Transport
+from acp_host.diagnostics import Diagnostic
+from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidState, StartFailed, TransportError
+from acp_host.transports._base import Receiver
 from acp_host.transports._cookies import CookieStore
 from acp_host.transports._envelopes import Envelope, read_envelope
 from acp_host.transports._frames import as_lines
-from acp_host.transports.remote_address import RemoteAddress
+from acp_host.transports._remote_base import RemoteTransport
 from acp_host.transports.remote_options import RemoteOptions
 from acp_host.transports.streamable_http._held import HeldAnswers
 from acp_host.transports.streamable_http._lanes import Lanes
@@ -51,7 +50,7 @@ _INTERNAL_ERROR = -32603
 _logger = logging.getLogger("acp_host")
 
 
-class HttpTransport(Transport):
+class HttpTransport(RemoteTransport):
     """Sends messages by POST and takes them from event streams, as the ACP transport RFD has it, in both of its texts.
 
     Cookies are kept, for this connection and for those that :meth:`again` makes. Redirects are not followed.
@@ -66,7 +65,8 @@ class HttpTransport(Transport):
         InvalidInput: the URL is none, or does not fit the options.
     """
 
-    remote = True
+    medium = "HTTP"
+    schemes = ("http", "https")
 
     def __init__(
         self,
@@ -76,26 +76,15 @@ class HttpTransport(Transport):
         on_diagnostic: Callable[[Diagnostic], None] | None = None,
         cookies: CookieStore | None = None,
     ) -> None:
-        self._address = address = RemoteAddress.of(url)
-        self._options = options = options or RemoteOptions()
-        if address.scheme not in ("http", "https"):
-            raise InvalidInput(f"{address.shown} is no URL of HTTP; such a URL begins with http:// or https://")
-        if not address.secure and options.tls is not None:
-            raise InvalidInput(f"RemoteOptions(tls=…) is for https://, and {address.shown} is not encrypted")
-        if address.has_user and "Authorization" in (name.title() for name in options.request_headers()):
-            raise InvalidInput("the URL names a user, and RemoteOptions another Authorization; give one of them")
-        self._cookies = cookies or CookieStore(address.url, options.cookies)
-        self.description = address.shown
-        self._on_diagnostic = on_diagnostic
-        self._admit = throttled(self._tell)
-        self._server = Server(address.url, options, self._cookies)
+        super().__init__(url, options, on_diagnostic=on_diagnostic, cookies=cookies)
+        self._server = Server(self._address.url, self._options, self._cookies)
         self._routes = Routes()
         self._duplicates = Duplicates()
         self._held = HeldAnswers(self._deliver)
         self._lanes = Lanes(self._send, self._start)
         self._streams = Streams(
             self._server,
-            options.max_size,
+            self._options.max_size,
             name=self.description,
             start=self._start,
             receive=self._receive_event,
@@ -109,16 +98,6 @@ class HttpTransport(Transport):
         self._tasks: set[asyncio.Task[None]] = set()
         self._lost: TransportError | None = None
         self._closer: asyncio.Task[None] | None = None
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return (*self._options.secrets, *self._address.secrets, *self._cookies.secrets)
-
-    def again(self, env: Mapping[str, str]) -> HttpTransport | None:
-        """Return a transport to the same URL with the cookies so far; ``None`` with ``env``: none reaches the agent."""
-        if env:
-            return None
-        return HttpTransport(self._address.url, self._options, on_diagnostic=self._on_diagnostic, cookies=self._cookies)
 
     # --- the transport's life ---------------------------------------------------------------------------------------
 
@@ -138,14 +117,6 @@ class HttpTransport(Transport):
         except (OSError, ValueError, ImportError) as error:
             text = f"cannot connect to {self.description}: {error}; look at RemoteOptions(proxy=…, tls=…)"
             raise StartFailed(self._shown(text), retryable=False) from error
-
-    def _warn_of_open_secrets(self) -> None:
-        given = self._options.has_credentials or self._address.secrets
-        if given and not self._address.secure and not self._address.is_loopback:
-            self._note(
-                "the connection is not encrypted: everybody on the way can read the credentials and all that is said;"
-                " use https://"
-            )
 
     def write(self, data: bytes) -> None:
         self._check_open()
@@ -226,9 +197,8 @@ class HttpTransport(Transport):
         """Give the connection up."""
         if self._lost is not None or self._closer is not None:
             return
-        error.args = (self._shown(str(error)),)
         self._held.release_all()
-        self._lost = error
+        self._lost = self._without_secrets(error)
         self._lanes.stop()
         for task in self._tasks - {asyncio.current_task()}:
             task.cancel()
@@ -241,24 +211,6 @@ class HttpTransport(Transport):
         if self._receiver is not None and self._lost is None:
             self._lost = ConnectionLost("the connection was closed")
             self._receiver.connection_lost(error)
-
-    def _note(self, text: str, **details: Any) -> None:
-        self._admit(Diagnostic(DiagnosticKind.TRANSPORT, self._shown(f"{self.description}: {text}"), **details))
-
-    def _tell(self, diagnostic: Diagnostic) -> None:
-        if self._on_diagnostic is None:
-            return
-        try:
-            self._on_diagnostic(diagnostic)
-        except Exception as error:  # what a callback raises goes to the loop, and stops nothing half-way
-            context = {"message": f"on_diagnostic of {self.description} raised", "exception": error}
-            asyncio.get_running_loop().call_exception_handler(context)
-
-    def _shown(self, text: str) -> str:
-        """Return a text with nothing in it that this host has sent to show who it is; a server may repeat it."""
-        redactor = Redactor()
-        redactor.add(self.secrets)
-        return redactor.text(text)
 
     # --- to the server ----------------------------------------------------------------------------------------------
 
