@@ -15,7 +15,7 @@ from rich.text import Text
 
 from acp_host.cli.diffs import diff_lines, patch_lines
 from acp_host.cli.printer import Printer, plain
-from acp_host.cli.version_two import AsFirst
+from acp_host.cli.v2_updates import UpdatesInV1
 from acp_host.host.outcome import OutcomeKind, TurnResult
 from acp_host.host.update_buffer import UpdatesSkipped
 from acp_host.translate.harn.permissions import permission_facts
@@ -100,7 +100,7 @@ class TurnView:
         self.printer = printer
         self._verbose = verbose
         self._calls: dict[str, _Call] = {}
-        self._as_first = AsFirst()
+        self._as_first = UpdatesInV1()
 
     def show(self, update: SessionUpdate | UpdatesSkipped) -> None:
         """Print an update, of either version of the protocol."""

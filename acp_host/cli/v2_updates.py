@@ -1,4 +1,4 @@
-"""Updates of version 2 as those of version 1 that print the same: :class:`AsFirst`."""
+"""Updates of version 2 as those of version 1 that print the same: :class:`UpdatesInV1`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from acp_host.translate.v2.values import location_to_v1, produced_to_v1
-from acp_host.wire import compaction as first_compaction
-from acp_host.wire import plans as first_plans
-from acp_host.wire import tool_calls as first_calls
-from acp_host.wire import updates as first
+from acp_host.wire import compaction as v1_compaction
+from acp_host.wire import plans as v1_plans
+from acp_host.wire import tool_calls as v1_calls
+from acp_host.wire import updates as v1_updates
 from acp_host.wire.v2 import compaction, plans, state_update, terminals, tool_calls, updates
 
-__all__ = ["AsFirst"]
+__all__ = ["UpdatesInV1"]
 
 
-class AsFirst:
+class UpdatesInV1:
     """Remembers what messages and calls have been told, since version 2 tells parts of them, or tells them again."""
 
     def __init__(self) -> None:
@@ -25,8 +25,8 @@ class AsFirst:
         self._forms: dict[type, Callable[[Any], Iterable[Any]]] = {
             updates.AgentMessageChunk: self._chunk,
             updates.AgentThoughtChunk: self._chunk,
-            updates.AgentMessage: lambda told: self._message(told, first.AgentMessageChunk),
-            updates.AgentThought: lambda told: self._message(told, first.AgentThoughtChunk),
+            updates.AgentMessage: lambda told: self._message(told, v1_updates.AgentMessageChunk),
+            updates.AgentThought: lambda told: self._message(told, v1_updates.AgentThoughtChunk),
             updates.UserMessage: lambda told: (),  # the prompt once more
             state_update.SessionStateUpdate: lambda told: (),  # what it means is printed
             tool_calls.ToolCallUpdate: self._call,
@@ -34,9 +34,7 @@ class AsFirst:
             terminals.TerminalUpdate: self._terminal,
             terminals.TerminalOutputChunk: lambda told: (),
             plans.PlanUpdate: self._plan,
-            compaction.CompactionUpdate: lambda told: [
-                first_compaction.CompactionUpdate(told.compaction_id, told.status)
-            ],
+            compaction.CompactionUpdate: lambda told: [v1_compaction.CompactionUpdate(told.compaction_id, told.status)],
         }
 
     def __call__(self, update: Any) -> Iterable[Any]:
@@ -60,7 +58,7 @@ class AsFirst:
             self._produced[told.tool_call_id] = tuple([produced_to_v1(item) for item in told.content])
         locations: Any = told.locations
         return [
-            first_calls.ToolCallUpdate(
+            v1_calls.ToolCallUpdate(
                 told.tool_call_id,
                 kind=told.kind,
                 status=told.status,
@@ -76,7 +74,7 @@ class AsFirst:
     def _more_of_call(self, told: tool_calls.ToolCallContentChunk) -> Iterable[Any]:
         content: Any = (*self._produced.get(told.tool_call_id, ()), produced_to_v1(told.content))
         self._produced[told.tool_call_id] = content
-        return [first_calls.ToolCallUpdate(told.tool_call_id, content=content)]
+        return [v1_calls.ToolCallUpdate(told.tool_call_id, content=content)]
 
     def _terminal(self, told: terminals.TerminalUpdate) -> Iterable[Any]:
         """Print which command runs, once; its output is in the state."""
@@ -88,5 +86,5 @@ class AsFirst:
     def _plan(self, told: plans.PlanUpdate) -> Iterable[Any]:
         plan = told.plan
         if isinstance(plan, plans.PlanItems):
-            plan = first_plans.PlanItems(plan.plan_id, plan.entries)  # type: ignore[assignment]
-        return [first_plans.PlanUpdate(plan)]  # type: ignore[arg-type]
+            plan = v1_plans.PlanItems(plan.plan_id, plan.entries)  # type: ignore[assignment]
+        return [v1_plans.PlanUpdate(plan)]  # type: ignore[arg-type]

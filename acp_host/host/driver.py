@@ -123,9 +123,9 @@ class Driver:
         """
         self._check(method)
         if self.protocol.version == 2:
-            from acp_host.translate.v2 import requests as second  # loaded for agents of version 2 only
+            from acp_host.translate.v2 import requests as v2  # loaded for agents of version 2 only
 
-            told = second.outgoing(method, params)
+            told = v2.outgoing(method, params)
             method, params, done = told.method, told.params, _translating(told.back, done)
         request_id = self.protocol.request(method, params, force=force)
         self._write()
@@ -137,9 +137,9 @@ class Driver:
         """Send a notification. Raises like ``HostProtocol.notify``."""
         self._check(method)
         if self.protocol.version == 2:
-            from acp_host.translate.v2 import requests as second
+            from acp_host.translate.v2 import requests as v2
 
-            told = second.outgoing(method, params, MethodKind.NOTIFICATION)
+            told = v2.outgoing(method, params, MethodKind.NOTIFICATION)
             method, params = told.method, told.params
         self.protocol.notify(method, params, force=force)
         self.flush()
@@ -147,9 +147,9 @@ class Driver:
     def respond(self, request_id: RequestId, method: str, result: Any) -> None:
         """Answer a request of the agent, without writing yet. Raises like ``HostProtocol.respond``."""
         if self.protocol.version == 2:
-            from acp_host.translate.v2 import requests as second
+            from acp_host.translate.v2 import requests as v2
 
-            result = second.answer(result)
+            result = v2.answer(result)
         self.protocol.respond(request_id, method, result)
 
     def _check(self, method: str) -> None:
@@ -280,12 +280,12 @@ class Driver:
 
     def _receive_request(self, event: RequestReceived) -> None:
         """Take a request of an agent of version 2."""
-        from acp_host.translate.v2 import requests as second
+        from acp_host.translate.v2 import requests as v2
 
-        call = second.call_told_in(event.params)
+        call = v2.call_told_in(event.params)
         if call is not None:  # it is told as by an update, before anybody is asked about it
             self._receive_update(SessionNotification(event.params.session_id, cast(Any, call)))
-        self._receive(evolve(event, params=second.incoming(event.params, event.id)))
+        self._receive(evolve(event, params=v2.incoming(event.params, event.id)))
 
     def _finish(self, request_id: RequestId, outcome: Any) -> None:
         done = self._calls.pop(request_id, None)

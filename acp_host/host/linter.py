@@ -29,7 +29,7 @@ from acp_host.translate.harn.kinds import KINDS
 from acp_host.translate.harn.notifications import NOTIFICATIONS
 from acp_host.translate.reminders import REMINDER_UPDATES
 from acp_host.wire import jsonrpc
-from acp_host.wire import methods as first_methods
+from acp_host.wire import methods as v1_methods
 from acp_host.wire._model import UNSET
 from acp_host.wire._shape import (
     ArrayShape,
@@ -45,7 +45,7 @@ from acp_host.wire._shape import (
 from acp_host.wire._tolerant import TolerantDecoder, child_path
 from acp_host.wire._unions import TaggedUnion
 from acp_host.wire.methods import Method, MethodKind, MethodTable
-from acp_host.wire.v2 import methods as second_methods
+from acp_host.wire.v2 import methods as v2_methods
 
 __all__ = ["CLOSED", "Finding", "Linter", "Side"]
 
@@ -65,7 +65,7 @@ CLOSED: Mapping[int, frozenset[str]] = {
 }
 """Version → the vocabularies and unions that have no other members, by their names in the schema."""
 
-_TABLES: Mapping[int, MethodTable] = {1: first_methods.TABLE, 2: second_methods.TABLE}
+_TABLES: Mapping[int, MethodTable] = {1: v1_methods.TABLE, 2: v2_methods.TABLE}
 _HARN_METHODS = frozenset(
     {
         *NOTIFICATIONS,

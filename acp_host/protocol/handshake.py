@@ -1,7 +1,7 @@
-"""From the agent's answers to ``initialize`` to the agreement: :class:`Agreeing`.
+"""From the agent's answers to ``initialize`` to the agreement: :class:`Handshake`.
 
-It puts the :class:`~acp_host.protocol.versions.Handshake` and what an agent says there together. Every answer is told
-in version 1's words, whichever version was chosen.
+Which version to ask for, and when once more, is the :class:`~acp_host.protocol.versions.VersionChoice`'s to say. Every
+answer is told in version 1's words, whichever version was chosen.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Any
 
 from acp_host.errors import AcpError, RequestFailed
 from acp_host.protocol.negotiation import Agreement, make_agreement
-from acp_host.protocol.versions import Handshake
+from acp_host.protocol.versions import VersionChoice
 from acp_host.quirks import Quirk
 from acp_host.wire.capabilities import ClientCapabilities
 from acp_host.wire.initialize import Implementation, InitializeResponse
 
-__all__ = ["Agreeing"]
+__all__ = ["Handshake"]
 
 
-class Agreeing:
+class Handshake:
     """The way of one connection to its agreement.
 
     Args:
@@ -44,18 +44,18 @@ class Agreeing:
         self._offer = offer
         self._info = info
         self._quirks = quirks
-        self._handshake = Handshake(versions)
+        self._choice = VersionChoice(versions)
         self._last: Agreement | None = None
 
     @property
     def is_due(self) -> bool:
         """Whether ``initialize`` is to be sent, for the first time or again."""
-        return self._handshake.due is not None
+        return self._choice.due is not None
 
     @property
     def asks_again(self) -> bool:
         """Whether ``initialize`` was answered, and is to be sent again."""
-        return self.is_due and bool(self._handshake.asked)
+        return self.is_due and bool(self._choice.asked)
 
     @property
     def half_agreed(self) -> int | None:
@@ -65,7 +65,7 @@ class Agreeing:
 
     def request(self) -> dict[str, Any]:
         """Return the parameters of the request that is due, as wire JSON."""
-        return self._handshake.request(self._offer, self._info)
+        return self._choice.request(self._offer, self._info)
 
     def answered(self, result: Any, decode: Callable[[Any], Any]) -> InitializeResponse:
         """Take an answer, and return it as version 1 has it; the agreement is made if it makes one.
@@ -80,7 +80,7 @@ class Agreeing:
         """
         response, told = self._read(result, decode)
         info = response.agent_info or None
-        is_agreed = self._handshake.accepts(response.protocol_version, info.name if info else "the agent")
+        is_agreed = self._choice.accepts(response.protocol_version, info.name if info else "the agent")
         if self.agreement is None:  # else it comes too late
             self._last = make_agreement(response, told, self._quirks)
             self.agreement = self._last if is_agreed else None
@@ -91,13 +91,15 @@ class Agreeing:
         version = result.get("protocolVersion") if isinstance(result, Mapping) else None
         if version != 2 or version not in self._versions:
             return decode(InitializeResponse), self._offer
-        from acp_host.protocol import version_two  # loaded for agents of version 2 only
+        from acp_host.protocol import v2_handshake  # loaded for agents of version 2 only
 
-        return version_two.response_in_v1(decode(version_two.InitializeResponse)), version_two.told_in_v2(self._offer)
+        return v2_handshake.response_in_v1(decode(v2_handshake.InitializeResponse)), v2_handshake.told_in_v2(
+            self._offer
+        )
 
     def refused(self, error: RequestFailed) -> AcpError:
         """Take an error in place of an answer; return what it means."""
-        return self._handshake.refused(error)
+        return self._choice.refused(error)
 
     def settle(self) -> bool:
         """Agree on the last answer although the agent is to be asked again; tell whether there is an agreement."""

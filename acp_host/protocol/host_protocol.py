@@ -23,7 +23,6 @@ from acp_host.errors import (
     PeerError,
     RequestFailed,
 )
-from acp_host.protocol.agreeing import Agreeing
 from acp_host.protocol.events import (
     CallFailed,
     NotificationReceived,
@@ -31,6 +30,7 @@ from acp_host.protocol.events import (
     RequestReceived,
     ResponseReceived,
 )
+from acp_host.protocol.handshake import Handshake
 from acp_host.protocol.harn_frames import completed, told_again
 from acp_host.protocol.negotiation import Agreement
 from acp_host.protocol.peer import Peer
@@ -91,7 +91,7 @@ class HostProtocol:
         max_message_size: int = MAX_MESSAGE_SIZE,
     ) -> None:
         versions = checked_versions(protocol_versions)
-        self._agreeing = Agreeing(versions, offer or ClientCapabilities(), client_info, quirks)
+        self._handshake = Handshake(versions, offer or ClientCapabilities(), client_info, quirks)
         self._route = route
         self._methods: MethodTable = TABLE
         self._served = serves if callable(serves) else frozenset(serves).__contains__
@@ -117,9 +117,9 @@ class HostProtocol:
         Raises:
             InvalidState: it was sent before, and nothing is to be asked again.
         """
-        if not self._agreeing.is_due:
+        if not self._handshake.is_due:
             raise InvalidState("initialize was sent before; a connection is initialised once")
-        return self._peer.send_request(INITIALIZE, self._agreeing.request())
+        return self._peer.send_request(INITIALIZE, self._handshake.request())
 
     @property
     def asks_again(self) -> bool:
@@ -127,19 +127,19 @@ class HostProtocol:
 
         Where it does not take that on this connection, ask on another one.
         """
-        return self._agreeing.asks_again
+        return self._handshake.asks_again
 
     @property
     def half_agreed(self) -> int | None:
         """The version that the agent has answered with, and is to be asked for by itself; ``None`` if there is none."""
-        return self._agreeing.half_agreed
+        return self._handshake.half_agreed
 
     def settle(self) -> bool:
         """Agree on the last answer although the agent is to be asked again, where there is no way to; tell if so.
 
         The answer was given to a request of two forms: what of it the agent has read is not known.
         """
-        is_settled = self._agreeing.settle()
+        is_settled = self._handshake.settle()
         self._learn_agreement()
         return is_settled
 
@@ -302,7 +302,7 @@ class HostProtocol:
             case CallFailed(error=RequestFailed() as error) if self._agreement is not None:
                 return evolve(event, error=refusal(error, self._agreement))
             case CallFailed(method="initialize", error=RequestFailed() as error):
-                return evolve(event, error=self._agreeing.refused(error))
+                return evolve(event, error=self._handshake.refused(error))
             case _:
                 return event
 
@@ -353,7 +353,7 @@ class HostProtocol:
     def _translate_answer(self, event: ResponseReceived) -> ResponseReceived | CallFailed:
         """Read the answer to ``initialize``, and agree, or have it asked again."""
         try:
-            response = self._agreeing.answered(event.result, lambda hint: self._decode(event, "result", hint))
+            response = self._handshake.answered(event.result, lambda hint: self._decode(event, "result", hint))
         except DecodeError as error:
             return unusable(event, error)
         except PeerError as error:
@@ -362,15 +362,15 @@ class HostProtocol:
         return evolve(event, result=response)
 
     def _learn_agreement(self) -> None:
-        agreement = self._agreeing.agreement
+        agreement = self._handshake.agreement
         if agreement is None or agreement is self._agreement:
             return
         self._agreement = agreement
         if agreement.protocol_version == 2:
-            from acp_host.wire.v2 import updates as second  # loaded for agents of version 2 only
+            from acp_host.wire.v2 import updates as v2  # loaded for agents of version 2 only
 
             self._methods = agreement.methods
-            self._decode_update = decoder(second.SessionUpdate)
+            self._decode_update = decoder(v2.SessionUpdate)
         self._report_capabilities(agreement)
 
     def _serves(self, method: str) -> bool:

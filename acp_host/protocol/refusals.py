@@ -47,7 +47,7 @@ def _listed(data: Any, version: int) -> tuple[AuthMethod, ...]:
         return ()
     try:
         if version == 2:
-            from acp_host.protocol.version_two import auth_methods_in_v1  # loaded for agents of version 2 only
+            from acp_host.protocol.v2_handshake import auth_methods_in_v1  # loaded for agents of version 2 only
 
             return auth_methods_in_v1(methods)
         read: tuple[AuthMethod, ...] = structure_tolerant(methods, tuple[AuthMethod, ...], "$")[0]

@@ -10,29 +10,29 @@ from __future__ import annotations
 from typing import Any
 
 from acp_host._version import __version__
-from acp_host.wire import auth as auth1
-from acp_host.wire import capabilities as first
+from acp_host.wire import auth as v1_auth
+from acp_host.wire import capabilities as v1
 from acp_host.wire._model import UNSET, Unset
 from acp_host.wire.converters import check, structure_tolerant, unstructure
 from acp_host.wire.initialize import Implementation
-from acp_host.wire.initialize import InitializeResponse as FirstResponse
-from acp_host.wire.v2 import auth as auth2
-from acp_host.wire.v2 import capabilities as second
+from acp_host.wire.initialize import InitializeResponse as V1Response
+from acp_host.wire.v2 import auth as v2_auth
+from acp_host.wire.v2 import capabilities as v2
 from acp_host.wire.v2.initialize import InitializeRequest, InitializeResponse
 
 __all__ = ["InitializeResponse", "auth_methods_in_v1", "request_of", "response_in_v1", "told_in_v2"]
 
 
-def request_of(offer: first.ClientCapabilities, info: Implementation | None) -> dict[str, Any]:
+def request_of(offer: v1.ClientCapabilities, info: Implementation | None) -> dict[str, Any]:
     """Return version 2's ``initialize`` for what a host offers, as wire JSON; what has no place there is left out.
 
     Raises:
         InvalidInput: it does not fit the schema.
     """
     asks_in_terminal = bool(offer.auth and offer.auth.terminal)
-    terminal = second.TerminalAuthCapabilities() if asks_in_terminal else UNSET
-    capabilities = second.ClientCapabilities(
-        auth=second.ClientAuthCapabilities(terminal=terminal) if asks_in_terminal else UNSET,
+    terminal = v2.TerminalAuthCapabilities() if asks_in_terminal else UNSET
+    capabilities = v2.ClientCapabilities(
+        auth=v2.ClientAuthCapabilities(terminal=terminal) if asks_in_terminal else UNSET,
         elicitation=offer.elicitation,
         meta=offer.meta,
         extra=offer.extra,
@@ -42,18 +42,18 @@ def request_of(offer: first.ClientCapabilities, info: Implementation | None) -> 
     return request
 
 
-def told_in_v2(offer: first.ClientCapabilities) -> first.ClientCapabilities:
+def told_in_v2(offer: v1.ClientCapabilities) -> v1.ClientCapabilities:
     """Return what an agent of version 2 knows of a host's offer: what it was told, and what the version promises."""
-    return first.ClientCapabilities(
-        fs=first.FileSystemCapabilities(read_text_file=False, write_text_file=False),
+    return v1.ClientCapabilities(
+        fs=v1.FileSystemCapabilities(read_text_file=False, write_text_file=False),
         terminal=False,
-        session=first.ClientSessionCapabilities(
-            compaction=first.CompactionCapabilities(),
-            config_options=first.SessionConfigOptionsCapabilities(boolean=first.BooleanConfigOptionCapabilities()),
-            notices=first.NoticeCapabilities(),
+        session=v1.ClientSessionCapabilities(
+            compaction=v1.CompactionCapabilities(),
+            config_options=v1.SessionConfigOptionsCapabilities(boolean=v1.BooleanConfigOptionCapabilities()),
+            notices=v1.NoticeCapabilities(),
         ),
-        subagents=first.SubagentCapabilities(),
-        plan=first.PlanCapabilities(),
+        subagents=v1.SubagentCapabilities(),
+        plan=v1.PlanCapabilities(),
         auth=offer.auth,
         elicitation=offer.elicitation,
         meta=offer.meta,
@@ -61,11 +61,11 @@ def told_in_v2(offer: first.ClientCapabilities) -> first.ClientCapabilities:
     )
 
 
-def response_in_v1(response: InitializeResponse) -> FirstResponse:
+def response_in_v1(response: InitializeResponse) -> V1Response:
     """Return an agent's answer to ``initialize`` as version 1 has it."""
-    return FirstResponse(
+    return V1Response(
         response.protocol_version,
-        _agent_capabilities(response.capabilities or second.AgentCapabilities(), bool(response.auth_methods)),
+        _agent_capabilities(response.capabilities or v2.AgentCapabilities(), bool(response.auth_methods)),
         tuple([_auth_method(method) for method in response.auth_methods or ()]),
         response.info,
         response.meta,
@@ -73,30 +73,30 @@ def response_in_v1(response: InitializeResponse) -> FirstResponse:
     )
 
 
-def auth_methods_in_v1(listed: list[Any]) -> tuple[auth1.AuthMethod, ...]:
+def auth_methods_in_v1(listed: list[Any]) -> tuple[v1_auth.AuthMethod, ...]:
     """Return ways to log in that stand in JSON as version 2 has them.
 
     Raises:
         DecodeError: they cannot be read.
     """
-    read: tuple[auth2.AuthMethod, ...] = structure_tolerant(listed, tuple[auth2.AuthMethod, ...], "$")[0]
+    read: tuple[v2_auth.AuthMethod, ...] = structure_tolerant(listed, tuple[v2_auth.AuthMethod, ...], "$")[0]
     return tuple([_auth_method(method) for method in read])
 
 
-def _agent_capabilities(told: second.AgentCapabilities, has_login: bool) -> first.AgentCapabilities:
-    session = told.session or second.SessionCapabilities()
-    prompt, mcp = session.prompt or second.PromptCapabilities(), session.mcp or second.McpCapabilities()
+def _agent_capabilities(told: v2.AgentCapabilities, has_login: bool) -> v1.AgentCapabilities:
+    session = told.session or v2.SessionCapabilities()
+    prompt, mcp = session.prompt or v2.PromptCapabilities(), session.mcp or v2.McpCapabilities()
     named = {} if not told.session else {"session": unstructure(told.session)}
-    auth = told.auth or second.AgentAuthCapabilities()
-    return first.AgentCapabilities(
+    auth = told.auth or v2.AgentAuthCapabilities()
+    return v1.AgentCapabilities(
         load_session=True,
-        prompt_capabilities=first.PromptCapabilities(
+        prompt_capabilities=v1.PromptCapabilities(
             image=_is_there(prompt.image),
             audio=_is_there(prompt.audio),
             embedded_context=_is_there(prompt.embedded_context),
             meta=prompt.meta,
         ),
-        mcp_capabilities=first.McpCapabilities(
+        mcp_capabilities=v1.McpCapabilities(
             http=_is_there(mcp.http),
             sse=False,
             acp=_is_there(mcp.acp),
@@ -104,9 +104,9 @@ def _agent_capabilities(told: second.AgentCapabilities, has_login: bool) -> firs
             extra={**mcp.extra, "stdio": _is_there(mcp.stdio)},
         ),
         session_capabilities=_session_capabilities(session),
-        auth=first.AgentAuthCapabilities(
+        auth=v1.AgentAuthCapabilities(
             status=auth.status,
-            logout=first.LogoutCapabilities() if has_login else UNSET,
+            logout=v1.LogoutCapabilities() if has_login else UNSET,
             meta=auth.meta,
             extra=auth.extra,
         ),
@@ -116,10 +116,10 @@ def _agent_capabilities(told: second.AgentCapabilities, has_login: bool) -> firs
     )
 
 
-def _session_capabilities(session: second.SessionCapabilities) -> first.SessionCapabilities:
+def _session_capabilities(session: v2.SessionCapabilities) -> v1.SessionCapabilities:
     known = {"prompt", "mcp"}
-    return first.SessionCapabilities(
-        list=first.SessionListCapabilities(),
+    return v1.SessionCapabilities(
+        list=v1.SessionListCapabilities(),
         delete=session.delete,
         additional_directories=session.additional_directories,
         system_prompt=session.system_prompt,
@@ -127,29 +127,29 @@ def _session_capabilities(session: second.SessionCapabilities) -> first.SessionC
         archive=session.archive,
         status=session.status,
         title=session.title,
-        resume=first.SessionResumeCapabilities(),
-        close=first.SessionCloseCapabilities(),
+        resume=v1.SessionResumeCapabilities(),
+        close=v1.SessionCloseCapabilities(),
         meta=session.meta,
         extra={name: value for name, value in session.extra.items() if name not in known},
     )
 
 
-def _auth_method(method: auth2.AuthMethod) -> auth1.AuthMethod:
+def _auth_method(method: v2_auth.AuthMethod) -> v1_auth.AuthMethod:
     match method:
-        case auth2.AuthMethodAgent():
-            return auth1.AuthMethodAgent(
+        case v2_auth.AuthMethodAgent():
+            return v1_auth.AuthMethodAgent(
                 method.method_id, method.name, method.description, method.meta, extra=method.extra
             )
-        case auth2.AuthMethodTerminal():
+        case v2_auth.AuthMethodTerminal():
             env: Any = method.env
             if isinstance(env, tuple):
                 env = {variable.name: variable.value for variable in env}
-            return auth1.AuthMethodTerminal(
+            return v1_auth.AuthMethodTerminal(
                 method.method_id, method.name, method.description, method.args, env, method.meta, extra=method.extra
             )
         case _:
             named = {"id": method.data["methodId"]} if "methodId" in method.data else {}
-            return auth1.UnknownAuthMethod(method.tag, {**method.data, **named}, method.problem)
+            return v1_auth.UnknownAuthMethod(method.tag, {**method.data, **named}, method.problem)
 
 
 def _is_there(marker: object | None | Unset) -> bool:

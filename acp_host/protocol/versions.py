@@ -1,4 +1,4 @@
-"""Which version of the protocol is spoken: :class:`Handshake`, the host's part of agreeing on it.
+"""Which version of the protocol is spoken: :class:`VersionChoice`, the host's part of agreeing on it.
 
 A host that speaks several versions asks in a form that each side can read. An agent of version 1, and a router before
 agents of both versions, reads only one of the two forms, and a router that chooses version 1 passes on no more than the
@@ -38,7 +38,7 @@ from acp_host.wire.capabilities import ClientCapabilities
 from acp_host.wire.converters import check, unstructure
 from acp_host.wire.initialize import Implementation, InitializeRequest
 
-__all__ = ["INITIALIZE", "KNOWN_VERSIONS", "Form", "Handshake", "checked_versions"]
+__all__ = ["INITIALIZE", "KNOWN_VERSIONS", "Form", "VersionChoice", "checked_versions"]
 
 INITIALIZE = "initialize"
 
@@ -73,7 +73,7 @@ def checked_versions(versions: object) -> tuple[int, ...]:
     return tuple(known)
 
 
-class Handshake:
+class VersionChoice:
     """What was asked, and what to ask next; one for each connection.
 
     Args:
@@ -104,7 +104,7 @@ class Handshake:
             params |= unstructure(InitializeRequest(1, offer, info or UNSET))
             check(params, InitializeRequest, INITIALIZE)
         if form is not Form.FIRST:
-            from acp_host.protocol.version_two import request_of  # loaded for hosts of version 2 only
+            from acp_host.protocol.v2_handshake import request_of  # loaded for hosts of version 2 only
 
             params |= request_of(offer, info)
         self.asked.append(form)

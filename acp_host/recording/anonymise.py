@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 from attrs import evolve
 
-from acp_host.recording.format import CLOSED_BY_HOST, MetaEvent, RecordedDirection, RecordedLine
+from acp_host.recording.format import CLOSED_BY_HOST, END_OF_STREAM, MetaEvent, RecordedDirection, RecordedLine
 from acp_host.recording.stand_ins import StandIns, masked, masked_base64
 from acp_host.recording.vocabulary import (
     CONTENTS,
@@ -28,7 +28,7 @@ from acp_host.recording.vocabulary import (
 )
 from acp_host.redaction import HIDDEN
 from acp_host.wire import initialize
-from acp_host.wire import methods as methods_of_1
+from acp_host.wire import methods as v1_methods
 from acp_host.wire._shape import (
     AnyShape,
     ArrayShape,
@@ -47,8 +47,8 @@ from acp_host.wire._shape import (
 from acp_host.wire._unions import TaggedUnion
 from acp_host.wire.initialize import Implementation
 from acp_host.wire.session_models import SessionModelState
-from acp_host.wire.v2 import initialize as initialize_of_2
-from acp_host.wire.v2 import methods as methods_of_2
+from acp_host.wire.v2 import initialize as v2_initialize
+from acp_host.wire.v2 import methods as v2_methods
 
 __all__ = ["Anonymiser", "anonymise"]
 
@@ -83,8 +83,8 @@ _MAPS_BY_NAME = frozenset(("ElicitationSchema.properties", "ElicitationAcceptAct
 _HANDSHAKES = (
     initialize.InitializeRequest,
     initialize.InitializeResponse,
-    initialize_of_2.InitializeRequest,
-    initialize_of_2.InitializeResponse,
+    v2_initialize.InitializeRequest,
+    v2_initialize.InitializeResponse,
 )
 _BESIDE_THE_SCHEMA = {"models": SessionModelState}
 """Members that agents of an older draft have."""
@@ -107,7 +107,7 @@ class Anonymiser:
     def __init__(self, *, hide_programs: bool = False) -> None:
         self._hide_programs = hide_programs
         self._stand_ins = StandIns(is_protocol_word)
-        self._spoken = methods_of_1.TABLE
+        self._spoken = v1_methods.TABLE
         self._asked: dict[tuple[str, Any], Any] = {}
 
     def line(self, line: RecordedLine) -> RecordedLine:
@@ -126,7 +126,7 @@ class Anonymiser:
     def _meta(self, line: RecordedLine) -> RecordedLine:
         if line.begins_connection:
             self._asked.clear()
-            self._spoken = methods_of_1.TABLE
+            self._spoken = v1_methods.TABLE
         kept = ("at", "acp_host", "python", "platform") if line.event == MetaEvent.START else ("of",)
         details = {
             name: value if name in kept or isinstance(value, int) else self._free(value, name, _DEEPEST)
@@ -138,7 +138,7 @@ class Anonymiser:
         return evolve(line, details=details)
 
     def _raw(self, raw: str) -> str:
-        if raw == "<EOF>":  # how other recorders write the end of a stream
+        if raw == END_OF_STREAM:
             return raw
         try:
             value = orjson.loads(raw)
@@ -182,7 +182,7 @@ class Anonymiser:
         """Learn from the handshake which version is spoken, and what hosts call themselves in marks of reminders."""
         result, params = message.get("result"), message.get("params")
         if isinstance(result, dict) and "protocolVersion" in result:
-            self._spoken = methods_of_2.TABLE if result["protocolVersion"] == 2 else methods_of_1.TABLE
+            self._spoken = v2_methods.TABLE if result["protocolVersion"] == 2 else v1_methods.TABLE
         info = params.get("clientInfo") if isinstance(params, dict) else None
         if isinstance(info, dict) and not self._hide_programs:
             for name in ("title", "name"):

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import os
 import re
 import zlib
@@ -26,14 +25,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO, Any, cast
 
-import orjson
 from attrs import evolve, field, frozen
 
 from acp_host.diagnostics import excerpt
+from acp_host.recording.exact_json import loads
 from acp_host.wire.codec import encode
 
 __all__ = [
     "CLOSED_BY_HOST",
+    "END_OF_STREAM",
     "MAX_LINE",
     "MetaEvent",
     "RecordedDirection",
@@ -51,9 +51,11 @@ MAX_LINE = 96 * 2**20
 CLOSED_BY_HOST = "closed by this host"
 """The note of an ``end`` where nothing was lost: the host had no more to do with the agent."""
 
+END_OF_STREAM = "<EOF>"
+"""What some recorders write as ``raw`` where a stream ended; the line that begins the next connection says it again."""
+
 _GZIP = b"\x1f\x8b"
 _MEMBERS = frozenset(("dir", "t", "msg", "raw", "note", "event"))
-_LONG_INTEGER = re.compile(rb"\d{19}")
 
 
 class RecordedDirection(StrEnum):
@@ -142,7 +144,7 @@ def encode_line(line: RecordedLine) -> bytes:
 def parse_line(data: bytes, number: int = 0) -> RecordedLine:
     """Return one line of a file; one that cannot be read has a ``problem``."""
     try:
-        members = _loads(data)
+        members = loads(data, lenient=True)
     except (ValueError, RecursionError) as error:
         return _unreadable(data, number, f"it is not JSON: {error}")
     if not isinstance(members, dict):
@@ -268,13 +270,3 @@ def _number(value: object) -> int:
 
 def _unreadable(data: bytes, number: int, problem: str) -> RecordedLine:
     return RecordedLine(direction=RecordedDirection.META, raw=excerpt(data), number=number, problem=problem)
-
-
-def _loads(data: bytes) -> Any:
-    """Parse JSON with integers of any size exact, and halves of characters kept."""
-    if not _LONG_INTEGER.search(data):
-        try:
-            return orjson.loads(data)
-        except orjson.JSONDecodeError:
-            pass
-    return json.loads(data.decode("utf-8", "replace"), strict=False)

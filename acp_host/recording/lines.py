@@ -7,11 +7,11 @@ that it is JSON; any other is taken apart, redacted and put together again.
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import orjson
 
+from acp_host.recording.exact_json import loads
 from acp_host.recording.format import RecordedLine, encode_line
 from acp_host.recording.redaction import LineRedactor
 from acp_host.wire.framing import Oversized
@@ -22,7 +22,6 @@ MAX_RAW = 64 * 1024
 """How much is kept of a line that is no message, in characters."""
 
 _BRACE = ord("{")
-_LONG_INTEGER = re.compile(rb"\d{19}")
 _LONGEST_TEXTS = (65_536, 4_096, 256)
 """What long texts of a message that is too long are cut to, in characters; multiples of 4, as base64 needs it."""
 
@@ -60,7 +59,7 @@ class LineMaker:
     def _redacted(self, direction: str, time: float, data: bytes) -> bytes:
         text = data.decode("utf-8", "replace")
         try:
-            value = _loads(data)
+            value = loads(data)
             message = self._redactor.message(value)
             if isinstance(message, dict):
                 return self._message(direction, time, message)
@@ -99,17 +98,3 @@ def _shortened(value: Any, longest: int) -> tuple[Any, int]:
         members = {name: _shortened(item, longest) for name, item in value.items()}
         return {name: item for name, (item, _) in members.items()}, sum(cut for _, cut in members.values())
     return value, 0
-
-
-def _loads(data: bytes) -> Any:
-    """Parse JSON strictly, and integers of any size exactly."""
-    if not _LONG_INTEGER.search(data):
-        try:
-            return orjson.loads(data)
-        except orjson.JSONDecodeError:
-            pass  # it may have half a character, which is no fault
-    return json.loads(data, parse_constant=_refuse)
-
-
-def _refuse(word: str) -> Any:
-    raise ValueError(f"{word} is not JSON")

@@ -30,8 +30,15 @@ import orjson
 
 from acp_host.diagnostics import excerpt
 from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState
-from acp_host.recording.format import CLOSED_BY_HOST, MetaEvent, RecordedDirection, RecordedLine, read_recording
-from acp_host.recording.matching import RecordedIds
+from acp_host.recording.format import (
+    CLOSED_BY_HOST,
+    END_OF_STREAM,
+    MetaEvent,
+    RecordedDirection,
+    RecordedLine,
+    read_recording,
+)
+from acp_host.recording.recorded_ids import RecordedIds
 from acp_host.redaction import HIDDEN
 from acp_host.transports import Receiver, Transport
 from acp_host.wire.codec import encode
@@ -42,7 +49,6 @@ _OF_THE_MACHINE = frozenset({"_meta", "cwd", "additionalDirectories", "mcpServer
 _OF_THE_HOST = frozenset({"messageId", "id", "requestId", "terminalId"})
 _CHOICES = ("session/request_permission", "elicitation/create")
 """Requests whose answers decide about what the agent does next."""
-_END_OF_STREAM = "<EOF>"
 _SHOWN = 300
 
 
@@ -219,7 +225,7 @@ class ReplayTransport(Transport):
             if "method" in message and "id" in message and isinstance(message["id"], str | int | float):
                 self._asked[message["id"]] = str(message["method"])
             self._receiver.data_received(encode(message))
-        elif line.raw is not None and line.raw != _END_OF_STREAM:
+        elif line.raw is not None and line.raw != END_OF_STREAM:
             self._receiver.data_received(f"{line.raw}\n".encode("utf-8", "replace"))
 
     def _match_sent(self) -> None:

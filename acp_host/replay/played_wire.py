@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 from attrs import define
 
-from acp_host.recording.matching import RecordedIds, request_key
+from acp_host.recording.recorded_ids import RecordedIds, request_key
 from acp_host.transports import Receiver, Transport
 
 __all__ = ["PlayedWire", "RecordedCall"]

@@ -17,8 +17,8 @@ from acp_host.host.connection import HostConnection
 from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.directories import Directories
 from acp_host.host.session import Session
-from acp_host.recording.format import CLOSED_BY_HOST, MetaEvent, RecordedDirection, RecordedLine
-from acp_host.recording.matching import RecordedIds, request_key
+from acp_host.recording.format import CLOSED_BY_HOST, END_OF_STREAM, MetaEvent, RecordedDirection, RecordedLine
+from acp_host.recording.recorded_ids import RecordedIds, request_key
 from acp_host.replay.doing import Doing
 from acp_host.replay.pace import LineTimes, Pace, RecordedClock
 from acp_host.replay.played_wire import PlayedWire, RecordedCall
@@ -37,8 +37,6 @@ _PATIENCE = 1e6
 """Seconds that the recorded agent may take to shake hands: it took what it took."""
 _UNTIL_SETTLED = 0.3
 """Seconds that pass after the last line: a history that is told ends a quarter of a second after its last entry."""
-_END_OF_STREAM = "<EOF>"
-"""What some recorders write where the agent's stream ended; the line that begins the next connection says it again."""
 
 
 class RecordingPlayer:
@@ -173,7 +171,7 @@ class RecordingPlayer:
     async def _receive(self, line: RecordedLine) -> None:
         host = self._host or await self._begin_in_the_middle()
         if not isinstance(line.message, dict):
-            if line.raw is not None and line.raw != _END_OF_STREAM:
+            if line.raw is not None and line.raw != END_OF_STREAM:
                 host.receive(f"{line.raw}\n".encode("utf-8", "surrogatepass"))
             elif line.raw is None:
                 host.receive(encode({"raw": line.message}))

@@ -20,7 +20,7 @@ from acp_host.host.services import ServiceSet
 from acp_host.host.session import Session
 from acp_host.host.session_origin import SessionOrigin
 from acp_host.host.session_setup import SessionSetup
-from acp_host.recording.matching import request_key
+from acp_host.recording.recorded_ids import request_key
 from acp_host.transports import Transport
 from acp_host.wire.converters import check, structure_tolerant
 from acp_host.wire.methods import MethodKind, agent_method, client_method

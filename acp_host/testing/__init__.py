@@ -17,7 +17,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from acp_host.recording.replay import ReplayDiverged, ReplayTransport
+    from acp_host.recording.replay_transport import ReplayDiverged, ReplayTransport
     from acp_host.testing.access import Access
     from acp_host.testing.agent_session import AgentSession
     from acp_host.testing.agent_side import AgentSide
@@ -62,8 +62,8 @@ _HOME_OF = {
     "HarnAgent": "acp_host.testing.harn",
     "HarnTurn": "acp_host.testing.harn",
     "ReferenceAgent": "acp_host.testing.reference",
-    "ReplayDiverged": "acp_host.recording.replay",
-    "ReplayTransport": "acp_host.recording.replay",
+    "ReplayDiverged": "acp_host.recording.replay_transport",
+    "ReplayTransport": "acp_host.recording.replay_transport",
     "ScriptedAgent": "acp_host.testing.scripted",
     "ServedAgent": "acp_host.testing.serving",
     "ToolCallSkipped": "acp_host.testing.agent_turn",

@@ -32,23 +32,23 @@ from acp_host.translate.v2.values import (
     server_to_v2,
     system_prompt_to_v2,
 )
-from acp_host.wire import auth as auth1
-from acp_host.wire import config_options as options1
-from acp_host.wire import elicitation as elicitation1
-from acp_host.wire import prompt as prompt1
-from acp_host.wire import session as session1
-from acp_host.wire import tool_calls as calls1
+from acp_host.wire import auth as v1_auth
+from acp_host.wire import config_options as v1_options
+from acp_host.wire import elicitation as v1_elicitation
+from acp_host.wire import prompt as v1_prompt
+from acp_host.wire import session as v1_session
+from acp_host.wire import tool_calls as v1_calls
 from acp_host.wire._model import UNSET, Model, Unset
 from acp_host.wire.converters import check, structure_tolerant, unstructure
 from acp_host.wire.ids import RequestId
 from acp_host.wire.methods import MethodKind, agent_method
 from acp_host.wire.permission_question import AskedCall, PermissionQuestion
-from acp_host.wire.v2 import auth as auth2
-from acp_host.wire.v2 import config_options as options2
-from acp_host.wire.v2 import elicitation as elicitation2
-from acp_host.wire.v2 import prompt as prompt2
-from acp_host.wire.v2 import session as session2
-from acp_host.wire.v2 import tool_calls as calls2
+from acp_host.wire.v2 import auth as v2_auth
+from acp_host.wire.v2 import config_options as v2_options
+from acp_host.wire.v2 import elicitation as v2_elicitation
+from acp_host.wire.v2 import prompt as v2_prompt
+from acp_host.wire.v2 import session as v2_session
+from acp_host.wire.v2 import tool_calls as v2_calls
 from acp_host.wire.v2.permission import (
     CommandPermissionSubject,
     RequestPermissionRequest,
@@ -118,14 +118,14 @@ def _typed(params: Any, hint: Any, method: str) -> Any:
 # --- what the host asks -----------------------------------------------------------------------------------------------
 
 
-def _login(request: auth1.AuthenticateRequest) -> Outgoing:
-    params = auth2.LoginAuthRequest(request.method_id, request.meta, extra=request.extra)
-    return Outgoing("auth/login", params, lambda done: auth1.AuthenticateResponse(done.meta, extra=done.extra))
+def _login(request: v1_auth.AuthenticateRequest) -> Outgoing:
+    params = v2_auth.LoginAuthRequest(request.method_id, request.meta, extra=request.extra)
+    return Outgoing("auth/login", params, lambda done: v1_auth.AuthenticateResponse(done.meta, extra=done.extra))
 
 
-def _logout(request: auth1.LogoutRequest) -> Outgoing:
-    params = auth2.LogoutAuthRequest(request.meta, extra=request.extra)
-    return Outgoing("auth/logout", params, lambda done: auth1.LogoutResponse(done.meta, extra=done.extra))
+def _logout(request: v1_auth.LogoutRequest) -> Outgoing:
+    params = v2_auth.LogoutAuthRequest(request.meta, extra=request.extra)
+    return Outgoing("auth/logout", params, lambda done: v1_auth.LogoutResponse(done.meta, extra=done.extra))
 
 
 def _setup(request: Any) -> dict[str, Any]:
@@ -141,30 +141,30 @@ def _setup(request: Any) -> dict[str, Any]:
     }
 
 
-def _new_session(request: session1.NewSessionRequest) -> Outgoing:
-    def back(opened: session2.NewSessionResponse) -> session1.NewSessionResponse:
-        return session1.NewSessionResponse(opened.session_id, **_opened(opened))
+def _new_session(request: v1_session.NewSessionRequest) -> Outgoing:
+    def back(opened: v2_session.NewSessionResponse) -> v1_session.NewSessionResponse:
+        return v1_session.NewSessionResponse(opened.session_id, **_opened(opened))
 
-    return Outgoing("session/new", session2.NewSessionRequest(**_setup(request)), back)
-
-
-def _fork_session(request: session1.ForkSessionRequest) -> Outgoing:
-    def back(opened: session2.ForkSessionResponse) -> session1.ForkSessionResponse:
-        return session1.ForkSessionResponse(opened.session_id, **_opened(opened))
-
-    return Outgoing("session/fork", session2.ForkSessionRequest(request.session_id, **_setup(request)), back)
+    return Outgoing("session/new", v2_session.NewSessionRequest(**_setup(request)), back)
 
 
-def _load_session(request: session1.LoadSessionRequest) -> Outgoing:
-    params = session2.ResumeSessionRequest(
-        request.session_id, replay_from=session2.ReplayFromStart(), **_setup(request)
+def _fork_session(request: v1_session.ForkSessionRequest) -> Outgoing:
+    def back(opened: v2_session.ForkSessionResponse) -> v1_session.ForkSessionResponse:
+        return v1_session.ForkSessionResponse(opened.session_id, **_opened(opened))
+
+    return Outgoing("session/fork", v2_session.ForkSessionRequest(request.session_id, **_setup(request)), back)
+
+
+def _load_session(request: v1_session.LoadSessionRequest) -> Outgoing:
+    params = v2_session.ResumeSessionRequest(
+        request.session_id, replay_from=v2_session.ReplayFromStart(), **_setup(request)
     )
-    return Outgoing("session/resume", params, lambda opened: session1.LoadSessionResponse(**_opened(opened)))
+    return Outgoing("session/resume", params, lambda opened: v1_session.LoadSessionResponse(**_opened(opened)))
 
 
-def _resume_session(request: session1.ResumeSessionRequest) -> Outgoing:
-    params = session2.ResumeSessionRequest(request.session_id, **_setup(request))
-    return Outgoing("session/resume", params, lambda opened: session1.ResumeSessionResponse(**_opened(opened)))
+def _resume_session(request: v1_session.ResumeSessionRequest) -> Outgoing:
+    params = v2_session.ResumeSessionRequest(request.session_id, **_setup(request))
+    return Outgoing("session/resume", params, lambda opened: v1_session.ResumeSessionResponse(**_opened(opened)))
 
 
 def _opened(response: Any) -> dict[str, Any]:
@@ -180,16 +180,16 @@ def _opened(response: Any) -> dict[str, Any]:
     }
 
 
-def _list_sessions(request: session1.ListSessionsRequest) -> Outgoing:
-    def back(page: session2.ListSessionsResponse) -> session1.ListSessionsResponse:
+def _list_sessions(request: v1_session.ListSessionsRequest) -> Outgoing:
+    def back(page: v2_session.ListSessionsResponse) -> v1_session.ListSessionsResponse:
         sessions = tuple([_session_info(info) for info in page.sessions])
-        return session1.ListSessionsResponse(sessions, page.next_cursor, page.meta, extra=page.extra)
+        return v1_session.ListSessionsResponse(sessions, page.next_cursor, page.meta, extra=page.extra)
 
     return Outgoing("session/list", request, back)
 
 
-def _session_info(info: session2.SessionInfo) -> session1.SessionInfo:
-    return session1.SessionInfo(
+def _session_info(info: v2_session.SessionInfo) -> v1_session.SessionInfo:
+    return v1_session.SessionInfo(
         info.session_id,
         info.cwd,
         info.additional_directories,
@@ -201,39 +201,39 @@ def _session_info(info: session2.SessionInfo) -> session1.SessionInfo:
     )
 
 
-def _session_status(request: session1.SessionStatusRequest) -> Outgoing:
-    def back(told: session2.SessionStatusResponse) -> session1.SessionStatusResponse:
+def _session_status(request: v1_session.SessionStatusRequest) -> Outgoing:
+    def back(told: v2_session.SessionStatusResponse) -> v1_session.SessionStatusResponse:
         state = unstructure(told).get("state", UNSET)
         extra = told.extra if state is UNSET else {**told.extra, "state": state}
-        return session1.SessionStatusResponse(told.status, told.meta, extra=extra)
+        return v1_session.SessionStatusResponse(told.status, told.meta, extra=extra)
 
     return Outgoing("session/status", request, back)
 
 
-def _set_config_option(request: options1.SetSessionConfigOptionRequest) -> Outgoing:
+def _set_config_option(request: v1_options.SetSessionConfigOptionRequest) -> Outgoing:
     is_switch = isinstance(request.value, bool)
-    params = options2.SetSessionConfigOptionRequest(
+    params = v2_options.SetSessionConfigOptionRequest(
         request.session_id,
         request.config_id,
-        options2.ConfigValueType.BOOLEAN if is_switch else options2.ConfigValueType.ID,
+        v2_options.ConfigValueType.BOOLEAN if is_switch else v2_options.ConfigValueType.ID,
         request.value,
         request.meta,
         extra=request.extra,
     )
 
-    def back(taken: options2.SetSessionConfigOptionResponse) -> options1.SetSessionConfigOptionResponse:
+    def back(taken: v2_options.SetSessionConfigOptionResponse) -> v1_options.SetSessionConfigOptionResponse:
         options = options_to_v1(taken.config_options)
-        return options1.SetSessionConfigOptionResponse(options, taken.meta, extra=taken.extra)
+        return v1_options.SetSessionConfigOptionResponse(options, taken.meta, extra=taken.extra)
 
     return Outgoing("session/set_config_option", params, back)
 
 
-def _prompt(request: prompt1.PromptRequest) -> Outgoing:
+def _prompt(request: v1_prompt.PromptRequest) -> Outgoing:
     blocks = blocks_to_v2(request.prompt)
     _check_priorities(request.prompt)
     return Outgoing(
         "session/prompt",
-        prompt2.PromptRequest(request.session_id, blocks, request.meta, extra=request.extra),
+        v2_prompt.PromptRequest(request.session_id, blocks, request.meta, extra=request.extra),
     )
 
 
@@ -245,8 +245,8 @@ def _check_priorities(blocks: Any) -> None:
             raise InvalidInput(f"the priority of a content block is from 0 to 1 in ACP version 2, not {priority}")
 
 
-def _cancel(request: prompt1.CancelNotification) -> Outgoing:
-    params = prompt2.CancelSessionNotification(request.session_id, request.meta, extra=request.extra)
+def _cancel(request: v1_prompt.CancelNotification) -> Outgoing:
+    params = v2_prompt.CancelSessionNotification(request.session_id, request.meta, extra=request.extra)
     return Outgoing("session/cancel", params)
 
 
@@ -269,7 +269,7 @@ _OUTGOING: Mapping[str, Callable[[Any], Outgoing]] = {
 # --- what the agent asks ----------------------------------------------------------------------------------------------
 
 
-def call_told_in(params: Any) -> calls2.ToolCallUpdate | None:
+def call_told_in(params: Any) -> v2_calls.ToolCallUpdate | None:
     """Return what a permission request says anew of a tool call, which counts like an update; ``None`` if nothing."""
     subject = params.subject if isinstance(params, RequestPermissionRequest) else None
     return subject.tool_call if isinstance(subject, ToolCallPermissionSubject) else None
@@ -306,9 +306,9 @@ def _described(request: RequestPermissionRequest, own_id: str) -> AskedCall:
         case CommandPermissionSubject() as told:
             return AskedCall(
                 told.tool_call_id or own_id,
-                kind=calls1.ToolKind.EXECUTE,
+                kind=v1_calls.ToolKind.EXECUTE,
                 title=request.title,
-                content=(calls1.Terminal(told.terminal_id),) if told.terminal_id else UNSET,
+                content=(v1_calls.Terminal(told.terminal_id),) if told.terminal_id else UNSET,
                 raw_input={"command": told.command, "cwd": told.cwd},
             )
         case UnknownPermissionSubject() as unknown:
@@ -317,7 +317,7 @@ def _described(request: RequestPermissionRequest, own_id: str) -> AskedCall:
             return AskedCall(own_id, title=request.title)
 
 
-def _call(call: calls2.ToolCallUpdate) -> AskedCall:
+def _call(call: v2_calls.ToolCallUpdate) -> AskedCall:
     content: Any = call.content
     locations: Any = call.locations
     return AskedCall(
@@ -335,11 +335,11 @@ def _call(call: calls2.ToolCallUpdate) -> AskedCall:
     )
 
 
-def _form(request: elicitation2.ElicitationFormMode, _: RequestId) -> elicitation1.ElicitationFormMode:
+def _form(request: v2_elicitation.ElicitationFormMode, _: RequestId) -> v1_elicitation.ElicitationFormMode:
     schema = request.requested_schema
-    return elicitation1.ElicitationFormMode(
+    return v1_elicitation.ElicitationFormMode(
         request.message,
-        elicitation1.ElicitationSchema(
+        v1_elicitation.ElicitationSchema(
             type=schema.type,
             title=schema.title,
             properties=schema.properties,
@@ -356,8 +356,8 @@ def _form(request: elicitation2.ElicitationFormMode, _: RequestId) -> elicitatio
     )
 
 
-def _page(request: elicitation2.ElicitationUrlMode, _: RequestId) -> elicitation1.ElicitationUrlMode:
-    return elicitation1.ElicitationUrlMode(
+def _page(request: v2_elicitation.ElicitationUrlMode, _: RequestId) -> v1_elicitation.ElicitationUrlMode:
+    return v1_elicitation.ElicitationUrlMode(
         request.message,
         request.elicitation_id,
         request.url,
@@ -371,13 +371,13 @@ def _page(request: elicitation2.ElicitationUrlMode, _: RequestId) -> elicitation
 
 _INCOMING: Mapping[type, Callable[[Any, RequestId], Any]] = {
     RequestPermissionRequest: _permission,
-    elicitation2.ElicitationFormMode: _form,
-    elicitation2.ElicitationUrlMode: _page,
+    v2_elicitation.ElicitationFormMode: _form,
+    v2_elicitation.ElicitationUrlMode: _page,
 }
 
 
 def answer(result: Any) -> Any:
     """Return the answer to an agent's request as version 2 has it; what is the same there passes as it is."""
-    if isinstance(result, elicitation1.ElicitationAcceptAction):
-        return elicitation2.ElicitationAcceptAction(result.content, result.meta, extra=result.extra)
+    if isinstance(result, v1_elicitation.ElicitationAcceptAction):
+        return v2_elicitation.ElicitationAcceptAction(result.content, result.meta, extra=result.extra)
     return result
