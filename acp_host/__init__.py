@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from acp_host.host.turn import Turn
     from acp_host.host.turn_queue import CancelTimeouts
     from acp_host.host.update_buffer import UpdatesSkipped
+    from acp_host.printable import printable
     from acp_host.protocol.host_protocol import HostProtocol
     from acp_host.protocol.negotiation import Agreement
     from acp_host.quirks import QUIRKS, Quirk, QuirkKind
@@ -131,7 +132,7 @@ if TYPE_CHECKING:
     from acp_host.transports import RemoteOptions, StdioTransport, StopTimeouts, Transport, memory_pair
     from acp_host.wire._model import UNSET
     from acp_host.wire.permission_question import PermissionQuestion
-    from acp_host.wire.text import join_text, printable
+    from acp_host.wire.text import join_text
 
 __all__ = [
     "QUIRKS",
@@ -316,6 +317,7 @@ _HOMES = {
     "acp_host.host.turn": ("Turn",),
     "acp_host.host.turn_queue": ("CancelTimeouts",),
     "acp_host.host.update_buffer": ("UpdatesSkipped",),
+    "acp_host.printable": ("printable",),
     "acp_host.protocol.host_protocol": ("HostProtocol",),
     "acp_host.protocol.negotiation": ("Agreement",),
     "acp_host.quirks": ("Quirk", "QuirkKind", "QUIRKS"),
@@ -382,7 +384,7 @@ _HOMES = {
     "acp_host.state.transcript": ("Transcript",),
     "acp_host.transports": ("memory_pair", "RemoteOptions", "StdioTransport", "StopTimeouts", "Transport"),
     "acp_host.wire._model": ("UNSET",),
-    "acp_host.wire.text": ("join_text", "printable"),
+    "acp_host.wire.text": ("join_text",),
 }
 _MODULES = ("blocking", "redaction", "sandbox")
 """Modules that are reached as ``acp_host.sandbox`` without an import of their own."""

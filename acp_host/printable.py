@@ -1,10 +1,13 @@
-"""Makes text of others safe to print: :func:`printable`. This is a leaf module: every layer may use it."""
+"""Text of others, made fit to show: harmless to a terminal, and of bounded size. The text itself is kept elsewhere.
+
+This is a leaf module: every layer may use it.
+"""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["printable"]
+__all__ = ["block", "one_line", "printable"]
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -18,3 +21,32 @@ def printable(text: str) -> str:
     if text.isprintable():  # to Python, none of them is
         return text
     return _UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return a text for display on one line: every run of white space is one space.
+
+    Args:
+        text: any text.
+        limit: how many characters the result has at most; it ends in an ellipsis where some are missing.
+    """
+    text = text.lstrip()
+    return _bounded(printable(" ".join(text[: limit + 1].split())), limit, cut=len(text) > limit)
+
+
+def block(text: str, limit: int, lines: int) -> str:
+    """Return a text for display on several lines.
+
+    Args:
+        text: any text.
+        limit: how many characters the result has at most; it ends in an ellipsis where some are missing.
+        lines: how many lines it has at most.
+    """
+    if len(text) <= limit and text.isprintable():  # one line with nothing in it to spell out
+        return text
+    shown = printable(text[: limit + 1].replace("\r\n", "\n")).split("\n")
+    return _bounded("\n".join(shown[:lines]), limit, cut=len(text) > limit or len(shown) > lines)
+
+
+def _bounded(text: str, limit: int, *, cut: bool) -> str:
+    return text[: limit - 1] + "…" if cut or len(text) > limit else text

@@ -16,8 +16,8 @@ from acp_host.cli import agent, demo, inspect, record, replay, run
 from acp_host.cli.exits import ExitCode, code_of_error, code_of_signal, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.errors import AcpError, InvalidInput, RequestFailed
+from acp_host.printable import printable
 from acp_host.redaction import redact, redact_text
-from acp_host.wire.text import printable
 
 __all__ = ["run_command"]
 

@@ -13,7 +13,8 @@ from typing import IO, NoReturn
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from acp_host.wire.text import join_text, printable
+from acp_host.printable import printable
+from acp_host.wire.text import join_text
 
 __all__ = ["GUTTER", "Joiner", "Printer", "clean", "make_console", "plain"]
 

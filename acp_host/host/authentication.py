@@ -26,6 +26,7 @@ from acp_host.host.login_methods import (
     login_methods,
 )
 from acp_host.host.login_status import LoginStatus
+from acp_host.printable import printable
 from acp_host.protocol.negotiation import Agreement
 from acp_host.redaction import Redactor
 from acp_host.services._awaiting import awaited
@@ -39,7 +40,6 @@ from acp_host.wire.auth import (
     AuthStatusResponse,
     LogoutRequest,
 )
-from acp_host.wire.text import printable
 
 __all__ = ["NEVER_LOGS_IN", "Authentication", "LoginHandler", "LoginLink", "LoginRequest", "LoginRunner"]
 

@@ -15,13 +15,13 @@ from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.host.tasks import TaskOwner
+from acp_host.printable import printable
 from acp_host.services.audit import AuditDecision, AuditRecord, AuditTrail, DecidedBy
 from acp_host.services.change_verdicts import ChangeReport, JudgedChange, Permitted, judge_changes
 from acp_host.services.permission_subject import PermissionSubject
 from acp_host.services.permissions import PermissionPolicy
 from acp_host.services.working_copy import Fingerprint, FingerprintLimits, compare, take_fingerprint
 from acp_host.state.clock import Clock
-from acp_host.wire.text import printable
 
 __all__ = ["ChangeCheck", "ChangeCheckSettings"]
 

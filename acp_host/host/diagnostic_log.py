@@ -13,9 +13,9 @@ from typing import Any
 from attrs import evolve
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, Throttle, excerpt
+from acp_host.printable import printable
 from acp_host.redaction import Redactor
 from acp_host.state.observers import Observers
-from acp_host.wire.text import printable
 
 __all__ = ["DiagnosticLog"]
 

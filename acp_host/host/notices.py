@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt, throttled
+from acp_host.printable import one_line
 from acp_host.state.clock import Clock, Scheduler
-from acp_host.state.display import one_line
 from acp_host.state.notice_entries import NoticeReceived
 from acp_host.state.notice_preferences import NoticePreferences
 from acp_host.state.notices import NoticeCenter

@@ -14,6 +14,7 @@ from typing import Any, Self, TypeVar
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidInput, MalformedResponse, MethodNotFound, NotSupported
 from acp_host.host.session_context import SessionContext
+from acp_host.printable import printable
 from acp_host.protocol.negotiation import Agreement
 from acp_host.state.events import OptionSetFailed, OptionSetSent, OptionSetTaken, SessionInfoChanged
 from acp_host.state.option_entries import OptionSource
@@ -34,7 +35,6 @@ from acp_host.wire.session import (
     SetSessionTitleRequest,
     SetSessionTitleResponse,
 )
-from acp_host.wire.text import printable
 from acp_host.wire.v2.terminals import CancelTerminalRequest, CancelTerminalResponse
 from acp_host.wire.v2.tool_calls import CancelToolCallRequest, CancelToolCallResponse
 

@@ -7,8 +7,8 @@ from typing import TypeVar
 from acp_host.diagnostics import DiagnosticKind
 from acp_host.errors import AcpError, OutcomeUnknown, PeerError, StartFailed, StartTimeout, TransportError
 from acp_host.host.diagnostic_log import DiagnosticLog
+from acp_host.printable import printable
 from acp_host.transports import Transport
-from acp_host.wire.text import printable
 
 __all__ = ["StartFailures"]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from attrs import define
 
+from acp_host.printable import one_line
 from acp_host.services.command_line import needs_shell
-from acp_host.state.display import one_line
 from acp_host.state.events import TerminalReported
 from acp_host.wire.terminals import CreateTerminalRequest, TerminalOutputRequest
 

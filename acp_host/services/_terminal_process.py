@@ -23,10 +23,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, cast
 
 from acp_host.errors import InvalidInput, InvalidState, StartFailed
+from acp_host.printable import one_line
 from acp_host.services._output import OutputBuffer
 from acp_host.services.terminal_runner import RunningCommand, TerminalCommand, TerminalRunner, TerminalSize
 from acp_host.state.change_signal import Subscription
-from acp_host.state.display import one_line
 from acp_host.state.snapshot import TerminalView
 from acp_host.wire._model import UNSET
 from acp_host.wire.ids import TerminalId

@@ -27,11 +27,11 @@ from enum import StrEnum
 
 from attrs import frozen
 
+from acp_host.printable import printable
 from acp_host.services.permission_options import PermissionDecision
 from acp_host.services.permission_subject import PermissionSubject
 from acp_host.services.permissions import Explanation, PermissionPolicy
 from acp_host.services.working_copy import Difference, DifferenceKind
-from acp_host.wire.text import printable
 from acp_host.wire.tool_calls import ToolKind
 
 __all__ = ["ChangeReport", "ChangeVerdict", "JudgedChange", "Permitted", "judge_changes"]

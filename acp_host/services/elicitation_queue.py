@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from attrs import evolve, frozen
 
 from acp_host.errors import InvalidInput, InvalidState
+from acp_host.printable import block
 from acp_host.services.elicitation import require_answer
 from acp_host.services.form_answers import FormReview, check_answer, parse_value, review_answer
 from acp_host.services.form_reader import read_form
@@ -25,7 +26,6 @@ from acp_host.services.page_address import PageAddress, read_address
 from acp_host.services.question_queue import PendingQuestion, QuestionQueue, QuestionStatus
 from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Scheduler
-from acp_host.state.display import block
 from acp_host.wire.elicitation import (
     CreateElicitationResponse,
     ElicitationAcceptAction,

@@ -19,10 +19,10 @@ from typing import Any
 from attrs import frozen
 
 from acp_host.errors import InvalidInput
+from acp_host.printable import block, one_line
 from acp_host.services._field_rules import broken_rules
 from acp_host.services._patterns import PatternResult, check_patterns
 from acp_host.services.forms import FieldKind, FieldValue, Form, FormField
-from acp_host.state.display import block, one_line
 
 __all__ = ["FieldError", "FormReview", "ReviewLine", "check_answer", "parse_value", "review_answer"]
 

@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 from attrs import evolve
 
 from acp_host.errors import InvalidParams
+from acp_host.printable import block, one_line
 from acp_host.services._field_rules import broken_rules
 from acp_host.services.forms import Choice, FieldKind, FieldValue, Form, FormField
-from acp_host.state.display import block, one_line
 from acp_host.wire._model import UNSET, Model, Unknown, Unset
 from acp_host.wire.elicitation import (
     BooleanPropertySchema,

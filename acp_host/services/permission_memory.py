@@ -27,10 +27,10 @@ from typing import Any
 from attrs import asdict, field, fields_dict, frozen
 
 from acp_host.errors import InvalidInput, InvalidState
+from acp_host.printable import printable
 from acp_host.services.permission_rules import is_unknown_kind
 from acp_host.services.permission_subject import PermissionSubject
 from acp_host.wire.permission import RequestPermissionOutcome
-from acp_host.wire.text import printable
 from acp_host.wire.tool_calls import ToolKind
 
 __all__ = [

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from attrs import Attribute, field, frozen
 
 from acp_host.errors import InvalidInput
+from acp_host.printable import printable
 from acp_host.services.permission_memory import AnswerToRemember, RememberedDecisions, RememberScope
 from acp_host.services.permission_options import (
     PermissionDecision,
@@ -35,7 +36,6 @@ from acp_host.services.permission_subject import DescribedCall, PermissionSubjec
 from acp_host.services.working_copy import FingerprintLimits
 from acp_host.wire.ids import PermissionOptionId
 from acp_host.wire.permission import RequestPermissionOutcome, RequestPermissionRequest
-from acp_host.wire.text import printable
 
 if TYPE_CHECKING:
     from acp_host.services.dry_run import DryRunEntry

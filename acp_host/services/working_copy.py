@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 from attrs import field, frozen
 
-from acp_host.wire.text import printable
+from acp_host.printable import printable
 
 __all__ = ["Difference", "DifferenceKind", "Fingerprint", "FingerprintLimits", "compare", "take_fingerprint"]
 

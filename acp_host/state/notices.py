@@ -14,10 +14,10 @@ from collections import OrderedDict, deque
 
 from attrs import define, field
 
+from acp_host.printable import block, one_line
 from acp_host.state.change_signal import Report
 from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Clock, Scheduler, Timer
-from acp_host.state.display import block, one_line
 from acp_host.state.notice_entries import (
     Notice,
     NoticeLook,

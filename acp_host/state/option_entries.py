@@ -10,9 +10,9 @@ from enum import StrEnum
 from typing import Any
 
 from acp_host.errors import InvalidInput
+from acp_host.printable import printable
 from acp_host.state._value import plain_json, value
 from acp_host.wire._model import NO_EXTRA
-from acp_host.wire.text import printable
 
 __all__ = ["OptionChoice", "OptionSource", "OptionsSnapshot", "SessionOption"]
 

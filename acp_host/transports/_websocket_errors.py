@@ -25,7 +25,7 @@ from websockets.exceptions import (
 from websockets.http11 import Response
 
 from acp_host.errors import ConnectionLost, StartFailed
-from acp_host.printable import printable
+from acp_host.printable import one_line
 from acp_host.transports.remote_address import RemoteAddress
 from acp_host.transports.remote_options import RemoteOptions
 
@@ -232,5 +232,4 @@ def _all(headers: Mapping[str, str], name: str) -> list[str]:
 
 
 def _said(words: object) -> str:
-    text = printable(" ".join(str(words).split()))
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return one_line(str(words), _LONGEST)

@@ -1,4 +1,4 @@
-"""Text from agents: joining what was streamed, and making it safe to print.
+"""Text from agents that came in pieces: :func:`join_text`.
 
 Some agents cut their stream between the two UTF-16 halves of a character, so that one piece ends with half of an emoji
 and the next begins with the other half. Pieces are kept as they came; whoever puts them together uses
@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from acp_host.printable import printable
-
-__all__ = ["join_text", "printable"]
+__all__ = ["join_text"]
 
 
 def join_text(parts: Iterable[str]) -> str:

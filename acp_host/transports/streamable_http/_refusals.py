@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx2
 
-from acp_host.printable import printable
+from acp_host.printable import one_line
 from acp_host.transports.streamable_http._server import Reply
 
 __all__ = ["ends_connection", "explained", "is_failure", "is_retryable", "why_unreachable"]
@@ -85,5 +85,4 @@ def explained(reply: Reply, *, connected: bool) -> str:
 
 
 def _shown(text: str) -> str:
-    text = " ".join(printable(text).split())
-    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+    return one_line(text, _LONGEST_SHOWN)

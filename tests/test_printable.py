@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_host.state.display import block, one_line
+from acp_host.printable import block, one_line, printable
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,20 @@ def test_whatever_the_text_it_is_bounded_and_harmless(text: str, limit: int, lin
         shown.encode()
         assert not any(ord(character) < 32 or 127 <= ord(character) < 160 for character in shown)
         assert not any(character in "\u200e\u200f\u061c\u2028\u2029\u202e\u2066" for character in shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain\twords\nGrüße, 世界 👩\u200d💻", "plain\twords\nGrüße, 世界 👩\u200d💻"),
+        ("\x1b[2J", "\\x1b[2J"),
+        ("a\rb\x00\x07\x7f\x9b", "a\\rb\\x00\\x07\\x7f\\x9b"),
+        ("\u202eabc\u2066\u200f\u061c", "\\u202eabc\\u2066\\u200f\\u061c"),
+        ("a\u2028b\u2029c", "a\\u2028b\\u2029c"),
+        ("\ud83d", "\\ud83d"),
+        ("\ude42x", "\\ude42x"),
+    ],
+)
+def test_what_could_steer_a_terminal_is_spelled_out(text: str, shown: str) -> None:
+    assert printable(text) == shown
+    assert printable(shown) == shown
