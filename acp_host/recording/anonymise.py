@@ -16,13 +16,16 @@ from typing import Any
 import orjson
 from attrs import evolve
 
-from acp_host.recording.format import CLOSED_BY_HOST, END_OF_STREAM, MetaEvent, RecordedDirection, RecordedLine
+from acp_host.recording.format import END_OF_STREAM, MetaEvent, RecordedDirection, RecordedLine
+from acp_host.recording.known_kinds import is_known_media_type
+from acp_host.recording.remarks import OWN_NAMES, is_own_detail, is_own_note, is_version, platform_without_words
 from acp_host.recording.stand_ins import StandIns, masked, masked_base64
 from acp_host.recording.vocabulary import (
     CONTENTS,
     ERROR_WORDS,
-    EXTENSION_WORDS,
+    EXTENSION_WORD_NAMES,
     EXTENSIONS,
+    extension_words,
     is_protocol_word,
     known_names,
 )
@@ -53,17 +56,17 @@ from acp_host.wire.v2 import methods as v2_methods
 __all__ = ["Anonymiser", "anonymise"]
 
 _FREE = AnyShape()
-_OWN_NOTES = frozenset((MetaEvent.START, MetaEvent.NOT_RECORDED, MetaEvent.CONTINUES, MetaEvent.PARTS_MISSING))
-"""Events whose notes are this library's words alone."""
+_TABLES = (v1_methods.TABLE, v2_methods.TABLE)
+_OF_HARN = ("_harn/", "harn/", "harn.")
 _DEEPEST = 200
 _TOO_DEEP = "[nested too deeply]"
 _LARGEST_NUMBER = 10_000
 """What is larger, and not the schema's, may be a number by which somebody is known."""
 
 _TOKEN = re.compile(r"[\w$@/.:+-]{1,64}", re.ASCII)
-_WORD = re.compile(r"[a-z][a-z0-9_-]{0,40}")
+_METHOD = re.compile(r"(?=.{1,64}\Z)[_$]?[A-Za-z]*(?:[/.-]?[A-Za-z][\w-]*)+", re.ASCII)
+_CAPABILITY = re.compile(r"[_$A-Za-z][\w.-]{0,63}", re.ASCII)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?")
-_MIME = re.compile(r"[a-z]{1,20}/[\w.+-]{1,100}(?:;\s?charset=[\w-]{1,40})?", re.IGNORECASE)
 _URI = re.compile(r"[a-z]{2,20}://\S+")
 _LOCAL_PATH = re.compile(r"(?:/|~/|[A-Za-z]:[\\/])[^\n\r\t\"'`<>|*?]{1,1000}")
 _ERROR_PART = re.compile(r"(?P<word>[A-Za-z']+(?![\w/-]|[.:]\w))|(?P<other>[\w:./'-]+)")
@@ -72,7 +75,13 @@ _ID_NAME = re.compile(r"(?:.*[a-z])?(?:Ids?|_ids?)|ids?")
 _PATHS = frozenset(("path", "paths", "oldPath", "newPath", "cwd", "additionalDirectories"))
 _URIS = frozenset(("uri", "url", "baseUrl", "link", "src"))
 _COMMANDS = frozenset(("command", "args"))
-_WORDS = frozenset(("currency", "signal", "type", "method", "sizes"))
+_WORDS = {
+    "currency": re.compile(r"[A-Z]{3}"),
+    "signal": re.compile(
+        r"(?:SIG)?(?:ABRT|ALRM|BUS|FPE|HUP|ILL|INT|KILL|PIPE|QUIT|SEGV|STOP|TERM|TRAP|USR1|USR2|XCPU)"
+    ),
+    "sizes": re.compile(r"any|\d{1,5}x\d{1,5}"),
+}
 _TIMES = frozenset(("updatedAt", "lastModified"))
 _IDENTITIES = frozenset(
     ("const", "currentValue", "cursor", "default", "enum", "group", "name", "nextCursor", "required", "value")
@@ -116,7 +125,8 @@ class Anonymiser:
             return evolve(line, raw=masked(line.raw or ""), problem=masked(line.problem))
         if line.direction == RecordedDirection.META:
             return self._meta(line)
-        details = {name: value for name, value in line.details.items() if isinstance(value, int)}
+        cut = line.details.get("cut")
+        details = {"cut": cut} if isinstance(cut, int) else {}
         if line.raw is not None:
             return evolve(line, raw=self._raw(line.raw), details=details)
         return evolve(line, message=self._message(line.message, line.direction), details=details)
@@ -127,15 +137,22 @@ class Anonymiser:
         if line.begins_connection:
             self._asked.clear()
             self._spoken = v1_methods.TABLE
-        kept = ("at", "acp_host", "python", "platform") if line.event == MetaEvent.START else ("of",)
         details = {
-            name: value if name in kept or isinstance(value, int) else self._free(value, name, _DEEPEST)
+            name if name in OWN_NAMES else self._name(name): self._detail(value, name)
             for name, value in line.details.items()
         }
-        says_nothing = line.event is None or line.event in _OWN_NOTES or line.note == CLOSED_BY_HOST
-        if line.note is not None and not says_nothing:
-            return evolve(line, note=masked(line.note), details=details)
-        return evolve(line, details=details)
+        event = line.event if line.event is None or line.event in tuple(MetaEvent) else self._stand_ins.id(line.event)
+        note = line.note if line.note is None or is_own_note(line.note) else masked(line.note)
+        return evolve(line, event=event, note=note, details=details)
+
+    def _detail(self, value: Any, name: str) -> Any:
+        if isinstance(value, str) and is_own_detail(name, value):
+            return value
+        return (
+            platform_without_words(value)
+            if name == "platform" and isinstance(value, str)
+            else self._free(value, name, _DEEPEST)
+        )
 
     def _raw(self, raw: str) -> str:
         if raw == END_OF_STREAM:
@@ -156,14 +173,23 @@ class Anonymiser:
                 made[name] = self._value(value, shapes[name], name, _DEEPEST)
             elif name == "id":
                 made[name] = self._stand_ins.id(value) if isinstance(value, str) else value
-            elif name in ("jsonrpc", "method") and isinstance(value, str) and _TOKEN.fullmatch(value):
+            elif name == "jsonrpc" and value == "2.0":
                 made[name] = value
+            elif name == "method" and isinstance(value, str):
+                made[name] = self._method(value)
             elif name == "error":
                 made[name] = self._error(value)
             else:
                 made[self._name(name)] = self._free(value, name, _DEEPEST, extension=_is_of_harn(message))
         self._learn(message, direction)
         return made
+
+    def _method(self, name: str) -> str:
+        """Return the name of a method; that of an extension is a name that a program has given."""
+        if any(table.agent_method(name) or table.client_method(name) for table in _TABLES) or name in extension_words():
+            return name
+        kept = _METHOD.fullmatch(name) and (not self._hide_programs or name.startswith(_OF_HARN))
+        return name if kept else self._stand_ins.id(name)
 
     def _shapes(self, message: Mapping[str, Any], direction: str) -> dict[str, Shape]:
         """Return the shapes of a message's parameters or result, as far as the schema has them."""
@@ -197,7 +223,9 @@ class Anonymiser:
             if name == "message" and isinstance(value, str):
                 made[name] = self._error_text(value)
             else:
-                made[self._name(name)] = value if name == "code" else self._error_data(value, name)
+                made[self._name(name)] = (
+                    value if name == "code" and _is_number(value) else self._error_data(value, name)
+                )
         return made
 
     def _error_data(self, data: Any, name: str) -> Any:
@@ -240,9 +268,7 @@ class Anonymiser:
                 fitting = next((option for option in options if _fits(value, option)), _FREE)
                 return self._value(value, fitting, name, depth, owner)
             case StrShape(vocabulary=vocabulary) if isinstance(value, str):
-                if vocabulary is not None and _TOKEN.fullmatch(value):
-                    return value
-                return self._text(value, name, owner)
+                return self._text(value, name, owner) if vocabulary is None else self._word(value)
             case IntShape() | FloatShape() | BoolShape() if not isinstance(value, str | dict | list):
                 return value
         return self._free(value, name, depth)
@@ -264,7 +290,7 @@ class Anonymiser:
             elif field is None:
                 made[self._name(name)] = self._free(member, name, depth - 1)
             elif issubclass(cls, _HANDSHAKES) and name.lower().endswith("capabilities"):
-                made[name] = _capability(member, depth - 1)
+                made[name] = self._capability(member, depth - 1)
             elif issubclass(cls, Implementation) and isinstance(member, str) and not self._hide_programs:
                 made[name] = member
             else:
@@ -282,14 +308,42 @@ class Anonymiser:
         made = self._free(rest, name, depth, extension=True) if cls is None else self._model(rest, cls, depth)
         if union.tag not in value:
             return made
-        kept = tag if isinstance(tag, str) and _TOKEN.fullmatch(tag) else self._free(tag, union.tag, depth)
+        kept = (
+            tag if cls is not None else self._word(tag) if isinstance(tag, str) else self._free(tag, union.tag, depth)
+        )
         return {union.tag: kept, **made}
+
+    def _word(self, word: str) -> str:
+        """Return a word of the protocol or of an extension; of any other, the stand-in."""
+        return word if word in extension_words() or word == HIDDEN else self._stand_ins.id(word)
+
+    def _capability(self, value: Any, depth: int) -> Any:
+        """Return what a program says that it can do: its names are of programs, and no user's."""
+        if not depth:
+            return _TOO_DEEP
+        if isinstance(value, dict):
+            return {
+                name
+                if name in known_names() or self._is_capability(name)
+                else self._stand_ins.id(name): self._capability(item, depth - 1)
+                for name, item in value.items()
+            }
+        if isinstance(value, list):
+            return [self._capability(item, depth - 1) for item in value]
+        if isinstance(value, str) and not is_version(value):
+            return self._word(value)
+        return value
+
+    def _is_capability(self, name: str) -> bool:
+        return not self._hide_programs and _CAPABILITY.fullmatch(name) is not None
 
     def _text(self, text: str, name: str, owner: str) -> str:
         """Return the stand-in for a text that the schema describes by its place alone."""
         if text == HIDDEN:
             return text
-        if name in _WORDS and _TOKEN.fullmatch(text):
+        if name in ("type", "method"):
+            return self._word(text)
+        if name in _WORDS and _WORDS[name].fullmatch(text):
             return text
         if name in _TIMES and _TIME.fullmatch(text):
             return text
@@ -320,19 +374,19 @@ class Anonymiser:
         if isinstance(value, str):
             if value == HIDDEN or is_protocol_word(value):
                 return value
-            if extension and name in EXTENSION_WORDS and _WORD.fullmatch(value):
+            if extension and name in EXTENSION_WORD_NAMES and value in extension_words():
                 return value
             return self._stand_ins.known(value) or self._placed(value, name) or self._by_looks(value)
         if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) > _LARGEST_NUMBER:
-            return type(value)(10 ** (len(str(abs(int(value)))) - 1)) * (1 if value > 0 else -1)
+            return self._stand_ins.number(value, is_id=_ID_NAME.fullmatch(name) is not None)
         return value
 
     def _placed(self, text: str, name: str) -> str | None:
         """Return the stand-in for a text by the name of its place, or ``None`` if that does not say what it is."""
         if _ID_NAME.fullmatch(name) and name in known_names():
             return self._stand_ins.id(text)
-        if name == "mimeType" and _MIME.fullmatch(text):
-            return text
+        if name == "mimeType":
+            return text if is_known_media_type(text) else self._stand_ins.id(text)
         if name in _URIS:
             return self._stand_ins.uri(text)
         return self._stand_ins.path(text) if name in _PATHS else None
@@ -348,21 +402,11 @@ class Anonymiser:
 
 def _is_of_harn(message: Mapping[str, Any]) -> bool:
     method = message.get("method")
-    return isinstance(method, str) and method.startswith(("_harn/", "harn/", "harn."))
+    return isinstance(method, str) and method.startswith(_OF_HARN)
 
 
-def _capability(value: Any, depth: int) -> Any:
-    """Return what a program says that it can do: names and words of programs, and no user's."""
-    if not depth:
-        return _TOO_DEEP
-    if isinstance(value, dict):
-        return {
-            name if _TOKEN.fullmatch(name) else masked(name): _capability(item, depth - 1)
-            for name, item in value.items()
-        }
-    if isinstance(value, list):
-        return [_capability(item, depth - 1) for item in value]
-    return masked(value) if isinstance(value, str) and not _TOKEN.fullmatch(value) else value
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
 
 
 def _fits(value: Any, shape: Shape) -> bool:

@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import re
 import unicodedata
 from collections.abc import Callable
 from urllib.parse import quote, unquote
+
+from acp_host.recording.known_kinds import is_known_media_type, known_ending
 
 __all__ = ["StandIns", "masked", "masked_base64", "masked_bytes"]
 
@@ -25,11 +28,10 @@ _MARKER = re.compile(
     re.MULTILINE,
 )
 """The lines that mark a reminder in a text; see :mod:`acp_host.state.reminder_marker`."""
-_EXTENSION = re.compile(r"(?<=.)\.[A-Za-z][A-Za-z0-9]{0,7}")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}:(?://)?")
 _KEPT_SCHEMES = frozenset(("file", "http", "https", "ws", "wss", "data", "zed", "acp", "untitled", "vscode"))
 _DRIVE = re.compile(r"/?[A-Za-z]:(?=[\\/]|$)")
-_DATA_HEAD = re.compile(r"data:[\w.+/-]{0,100}(?:;charset=[\w-]{1,40})?;base64,")
+_DATA_HEAD = re.compile(r"data:(?P<kind>[^,;]{0,100}(?:;charset=[\w-]{1,40})?);base64,")
 _KEPT_COMPONENTS = frozenset(("", ".", "..", "~"))
 _ASCII = {character: ord("0" if chr(character).isdigit() else "X" if chr(character).isupper() else "x")
           for character in range(128) if chr(character).isalnum()}  # fmt: skip
@@ -73,6 +75,7 @@ class StandIns:
     def __init__(self, is_kept: Callable[[str], bool]) -> None:
         self._is_kept = is_kept
         self._ids: dict[str, str] = {}
+        self._numbers: dict[int, int] = {}
         self._hosts: set[str] = set()
 
     def keep_host(self, name: str) -> None:
@@ -87,6 +90,15 @@ class StandIns:
         if known is None:
             known = self._ids[text] = _numbered(masked(text), len(self._ids) + 1)
         return known
+
+    def number(self, value: int | float, *, is_id: bool) -> int | float:
+        """Return the stand-in for a number of the same size; where it is an id, another one for each."""
+        if isinstance(value, float):
+            return math.copysign(10.0 ** math.floor(math.log10(abs(value))), value) if math.isfinite(value) else 0.0
+        made: int = 10 ** (len(str(abs(value))) - 1)
+        if is_id:
+            made += self._numbers.setdefault(value, len(self._numbers) + 1)
+        return made if value > 0 else -made
 
     def known(self, text: str) -> str | None:
         """Return the stand-in of what is an id elsewhere, or ``None``."""
@@ -113,7 +125,8 @@ class StandIns:
         """Return the stand-in for a URI: of what comes after its scheme, each part has one."""
         data = _DATA_HEAD.match(uri)
         if data:
-            return data[0] + masked_base64(uri[data.end() :])
+            kind = data["kind"] if is_known_media_type(data["kind"]) else masked(data["kind"])
+            return f"data:{kind};base64,{masked_base64(uri[data.end() :])}"
         scheme = _SCHEME.match(uri)
         if scheme is None:
             return self.path(uri)
@@ -126,9 +139,8 @@ class StandIns:
     def _component(self, name: str) -> str:
         if name in _KEPT_COMPONENTS:
             return name
-        dot = name.rfind(".")
-        extension = name[dot:] if dot > 0 and _EXTENSION.fullmatch(name, dot) else ""
-        return self.id(name.removesuffix(extension)) + extension
+        ending = known_ending(name)
+        return self.id(name.removesuffix(ending)) + ending
 
     def _marker(self, line: re.Match[str]) -> str:
         if line["closes"]:
@@ -147,6 +159,10 @@ def _masked_character(character: str) -> str:
     if character.isascii():
         return character.translate(_ASCII)
     category = unicodedata.category(character)
+    if "\U000e0020" <= character <= "\U000e007e":  # ASCII that nobody sees, as flags are made of
+        return "\U000e0078"
+    if category in ("Co", "Cn"):  # nobody's characters, or anybody's
+        return "\ue000" if character <= "\uffff" else "\U000f0000"
     if category[0] in "ZPC":  # spaces, punctuation; controls, and halves of characters
         return character
     if category[0] == "M":

@@ -20,14 +20,15 @@ __all__ = [
     "ERROR_WORDS",
     "EXTENSIONS",
     "EXTENSION_NAMES",
-    "EXTENSION_WORDS",
+    "EXTENSION_WORD_NAMES",
+    "extension_words",
     "is_protocol_word",
     "known_names",
 ]
 
 EXTENSIONS = frozenset(("harn", "harnPlan", "harnPlanDocument", "acp_host"))
 """Members in which an extension speaks by rules of its own."""
-EXTENSION_WORDS = frozenset(
+EXTENSION_WORD_NAMES = frozenset(
     (
         "action", "authority", "call_type", "category", "classification", "direction", "event", "execution_kind",
         "kind", "level", "lifecycle", "mode", "origin", "outcome", "phase", "policy_decision", "priority",
@@ -113,9 +114,52 @@ EXTENSION_NAMES = frozenset(_NAMES.split())
 """Names of members in extensions of the protocol that this library reads: of reminders and of Harn."""
 
 
+_WORDS = """
+aborted accept accepted active add advisory agent agent_message_chunk agent_thought_chunk all allow
+allow_local_fallback already_delivered already_revoked answer answered api_key approval approved architect artifact
+artifact_manifest ask attached audit_only auth_required authenticate auto available_commands_update awaiting
+awaiting_input bm25 boundary_failure bridge budget budget_circuit_breaker budget_exceeded budget_exhausted builds
+builtin_call call_end call_id call_progress call_start canceled canonical_boundary checkpoint_required client
+client_exit code_librarian_query_nl_fallback collaboration_mode compacted_out compass_routing_decision
+composition_child_call composition_child_result composition_error composition_finish composition_start
+config_option_update content continue contract control_outcome controller corrective create current_mode_update
+daemon_watchdog_tripped debug delegated_stage denied deploy detached detached_retained developer diff done
+dual_control ephemeral_cache errored escalation exec expired_replay_only extend feedback_injected file
+file_mutation_diff file_preimage file_unchanged final_wrapup finish_step fired_at_turn form fs_staging fs_watch
+generating get_default_shell goal goal_pin grant_scope granted grants handoff harn_plan_document harness heartbeat
+hitl_request hitl_resolved host_attachment host_has host_owner host_tool_result human in_pipeline index inherited
+initialize input_guardrail_verdict input_schema intent interrupt_immediate invalid invalid_content invalid_goal
+invalid_mode invalid_request iteration_end iteration_start iteration_summary judge_decision judge_started keep_first
+list_shells live live_clients live_session_client live_session_permission_route llm log loop_control_decision
+loop_stuck mcp_auth_required mcp_catalog_changed mcp_notification mcp_server missing model_job modify none not_found
+not_owner_or_not_authorized notice observer observing off ok orchestration_decision pack_thinking_stripped parent_id
+persisted persona plan policy position preserve_on_compact progress progress_reported progressed provider
+purpose_label question queue read_only receipts reject remind reminder_deduped reminder_emitted reminder_expired
+reminder_id repair_output_contract_applied require_successful_tools_violation reserved_terminal_verify restored
+retryable run run_command safe_text_patch safe_text_patch_result scope_classifier_verdict select selected
+self_consistency_tie semantic session session_closed session_health session_info_update session_redo session_rollback
+session_truncated set_default_shell shadow shell_invocation short_description skill_activated skill_deactivated
+skill_narrow skill_scope_tools stage_gate staged_writes_pending stance_transition status-update stdlib_provider steer
+step_judge_decision stopped strict string structural_validator_decision subagent_join subagent_stop succeeded success
+summary system table takeover terminal test timed_out tool_batch_disposition tool_call tool_call_audit
+tool_call_update tool_error tool_format_override tool_rejected tool_search_query tool_search_result trace
+transcript_compacted transcript_projected transient_network ttl_expired turn_end turn_phase_changed turn_start
+typed_checkpoint unknown_message_id unknown_session unrequested unverified user_block user_message utf-16 utf-32 utf-8
+verify verifying wait_for_completion warn worker_update worker_waiting_for_input workflow working write_access_denied
+write_access_granted
+"""
+"""Words that extensions have given to what they tell: kinds of updates, outcomes, states."""
+
+
 def is_protocol_word(text: str) -> bool:
     """Tell whether a text is one word of the protocol's."""
     return text in _protocol_words()
+
+
+@functools.cache
+def extension_words() -> frozenset[str]:
+    """Return the words that extensions have given, and the protocol's."""
+    return frozenset(_WORDS.split()) | _protocol_words()
 
 
 @functools.cache

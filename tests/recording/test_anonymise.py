@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -49,6 +50,10 @@ def line(message: Any, direction: str = "in") -> RecordedLine:
 def anonymous(message: Any, direction: str = "in") -> Any:
     [made] = anonymise([line(message, direction)])
     return made.message
+
+
+def said(params: Iterable[Any]) -> list[Any]:
+    return [made.message for made in anonymise(line({"method": "x/y", "params": each}) for each in params)]
 
 
 def update(**members: Any) -> dict[str, Any]:
@@ -179,6 +184,12 @@ class TestIdentity:
         assert asked.message["id"] == answered.message["id"] != "uuid-ab"
         assert anonymous({"id": 7})["id"] == 7
 
+    def test_ids_that_are_numbers(self):
+        ids = [5551234, 5551235, 5551234, -5551234, 2**70]
+        made = [anonymous_id["params"].popitem()[1] for anonymous_id in said({"userId": number} for number in ids)]
+        assert made == [1000001, 1000002, 1000001, -1000003, 10**21 + 4]
+        assert [again["params"].popitem()[1] for again in said({"userId": number} for number in made)] == made
+
     def test_a_file_in_its_folder_as_a_path_and_as_a_uri(self):
         made = anonymous(
             update(
@@ -225,7 +236,9 @@ class TestIdentity:
 class TestOtherLines:
     def test_remarks_of_a_recorder_lose_commands_and_words(self):
         lines = [
-            parse_line(b'{"dir":"meta","t":0,"note":"begins","event":"start","at":"2026-01-02","platform":"Linux"}'),
+            parse_line(
+                b'{"dir":"meta","t":0,"note":"the recording begins","event":"start","at":"2026-01-02","python":"3"}'
+            ),
             parse_line(
                 b'{"dir":"meta","t":0,"note":"connects to ann","event":"connection","agent":{"command":["ann"]}}'
             ),
