@@ -15,8 +15,6 @@ header        what is let in                                          what it ke
 
 from __future__ import annotations
 
-import hmac
-import ipaddress
 import secrets
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -26,37 +24,17 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from attrs import field, frozen
 
 from acp_host.errors import InvalidInput
+from acp_host.transports.serving_rules import Refusal, host_in, lowered, same_secret
 
-__all__ = ["Access", "Refusal", "check_bind"]
+__all__ = ["Access"]
 
 _SHORTEST = 16
 """Characters that a token has at least; shorter ones can be guessed."""
 
 
-@frozen
-class Refusal:
-    """Why a request is not let in.
-
-    Attributes:
-        status: what to answer.
-        text: the body, one line for a person.
-        headers: further headers of the answer.
-    """
-
-    status: HTTPStatus
-    text: str
-    headers: tuple[tuple[str, str], ...] = ()
-
-
 def _token(instance: object, attribute: Any, value: Any) -> None:
     if not isinstance(value, str) or len(value) < _SHORTEST or not value.isascii() or not value.isprintable():
         raise InvalidInput(f"Access(token=…) takes a text of {_SHORTEST} printable ASCII characters or more")
-
-
-def _lowered(values: Sequence[str]) -> frozenset[str]:
-    if isinstance(values, str):
-        raise InvalidInput("Access(origins=…) and Access(hosts=…) take lists, not one text")
-    return frozenset(value.lower().rstrip("/") for value in values)
 
 
 @frozen(kw_only=True)
@@ -73,8 +51,8 @@ class Access:
     """
 
     token: str = field(factory=lambda: secrets.token_urlsafe(32), validator=_token, repr=False)
-    origins: frozenset[str] = field(default=(), converter=_lowered)
-    hosts: frozenset[str] = field(default=(), converter=_lowered)
+    origins: frozenset[str] = field(default=(), converter=lowered)
+    hosts: frozenset[str] = field(default=(), converter=lowered)
 
     def refusal(
         self, *, host: Sequence[str], origin: Sequence[str], authorization: Sequence[str], target: str
@@ -87,7 +65,7 @@ class Access:
             authorization: those of ``Authorization``.
             target: its path with the query.
         """
-        if len(host) != 1 or not self._is_known(host[0]):
+        if host_in(host, self.hosts) is None:
             return Refusal(HTTPStatus.MISDIRECTED_REQUEST, "This server does not answer to that Host.")
         if any(value.lower() not in self.origins for value in origin):
             return Refusal(HTTPStatus.FORBIDDEN, "Pages of that Origin may not use this server.")
@@ -100,42 +78,8 @@ class Access:
         """Return a URL of this server with the token in it, for clients that cannot set a header."""
         return f"{url}?{urlencode({'token': self.token})}"
 
-    def _is_known(self, host: str) -> bool:
-        try:
-            name = urlsplit(f"//{host}").hostname or ""
-        except ValueError:
-            return False
-        return name == "localhost" or name in self.hosts or _is_address(name)
-
     def _knows_token(self, authorization: Sequence[str], target: str) -> bool:
         given = [value.partition(" ")[2].strip() for value in authorization if value[:7].lower() == "bearer "]
         if not given:
             given = parse_qs(urlsplit(target).query).get("token", [])
-        wanted = self.token.encode()
-        return len(given) == 1 and hmac.compare_digest(given[0].encode("utf-8", "surrogateescape"), wanted)
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-def check_bind(host: str, *, allow_other_machines: bool) -> None:
-    """Refuse to listen where other machines can connect, unless that was said in so many words.
-
-    Args:
-        host: the name or address to listen at.
-        allow_other_machines: it was.
-
-    Raises:
-        InvalidInput: it was not, and they can.
-    """
-    loopback = host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
-    if not loopback and not allow_other_machines:
-        raise InvalidInput(
-            f"{host or 'every address'} can be reached from other machines, and whoever knows the token has the agent "
-            "at their service, unencrypted; if that is what you want, allow other machines explicitly"
-        )
+        return len(given) == 1 and same_secret(given[0], self.token)

@@ -21,9 +21,10 @@ from websockets.http11 import Request, Response
 
 from acp_host.errors import InvalidInput
 from acp_host.testing._websocket_host import HostOnWebSocket
-from acp_host.testing.access import Access, Refusal, check_bind
+from acp_host.testing.access import Access
 from acp_host.transports import Transport
 from acp_host.transports.remote_options import MAX_SIZE
+from acp_host.transports.serving_rules import Refusal, check_bind, url_at
 
 __all__ = ["ServedAgent", "check_path", "serve_websocket"]
 
@@ -60,8 +61,7 @@ class ServedAgent:
     @staticmethod
     def at(scheme: str, host: str, port: int, path: str, access: Access) -> ServedAgent:
         """Return it for a server that listens at ``host``, which may stand for every address."""
-        place = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-        url = f"{scheme}://[{place}]:{port}{path}" if ":" in place else f"{scheme}://{place}:{port}{path}"
+        url = url_at(scheme, host, port, path)
         return ServedAgent(url, access.with_token(url), access.token, port)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from acp_host.errors import InvalidInput
-from acp_host.testing.access import Access, check_bind
+from acp_host.testing.access import Access
+from acp_host.transports.serving_rules import check_bind
 
 TOKEN = "a-token-that-is-long-enough"
 ACCESS = Access(token=TOKEN, origins=["https://Editor.example/"], hosts=["box.example"])
