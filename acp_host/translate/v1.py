@@ -44,8 +44,7 @@ from acp_host.wire.updates import (
 )
 from acp_host.wire.usage import UsageUpdate
 
-__all__ = ["PLAIN", "commands_told", "opened", "translate", "translate_run"]
-
+__all__ = ["PLAIN", "commands_told", "opened", "plan_removed", "translate", "translate_run", "unknown", "usage"]
 
 _USER, _ASSISTANT, _THOUGHT = Speaker.USER, Speaker.ASSISTANT, Speaker.THOUGHT
 
@@ -137,7 +136,8 @@ def _plan_update(update: PlanUpdate) -> events.PlanReplaced:
     return events.PlanReplaced(plan_id if isinstance(plan_id, str) else None, plan)
 
 
-def _plan_removed(update: PlanRemoved) -> events.PlanRemoved:
+def plan_removed(update: PlanRemoved) -> events.PlanRemoved:
+    """Return the event for an update that is the same in every version."""
     return events.PlanRemoved(update.plan_id)
 
 
@@ -168,7 +168,8 @@ def _at_work(meta: Mapping[str, Any]) -> bool | Unset:
     return UNSET
 
 
-def _usage(update: UsageUpdate) -> events.UsageReported:
+def usage(update: UsageUpdate) -> events.UsageReported:
+    """Return the event for an update that is the same in every version."""
     return events.UsageReported(update.used, update.size, update.cost)
 
 
@@ -199,7 +200,8 @@ def _session_message_chunk(update: SessionMessageChunk) -> events.SessionMessage
     return events.SessionMessageReported(update.message_id, appended=update.content)
 
 
-def _unknown(update: UnknownSessionUpdate) -> events.UnknownReported | None:
+def unknown(update: UnknownSessionUpdate) -> events.UnknownReported | None:
+    """Return the event for an update of a kind that is not known; ``None`` for one that is about reminders."""
     if update.tag in REMINDER_UPDATES:
         return None
     return events.UnknownReported(update.tag, update.data, update.problem)
@@ -213,18 +215,18 @@ _TRANSLATORS: dict[type, Callable[[Any], events.SessionEvent | None]] = {
     ToolCallUpdate: _tool_call_update,
     Plan: _plan,
     PlanUpdate: _plan_update,
-    PlanRemoved: _plan_removed,
+    PlanRemoved: plan_removed,
     AvailableCommandsUpdate: _commands,
     CurrentModeUpdate: _mode,
     ConfigOptionUpdate: _config_options,
     SessionInfoUpdate: _info,
-    UsageUpdate: _usage,
+    UsageUpdate: usage,
     CompactionUpdate: _compaction,
     CompactionSummaryChunk: _compaction_summary,
     SubagentUpdate: _subagent,
     SessionMessage: _session_message,
     SessionMessageChunk: _session_message_chunk,
-    UnknownSessionUpdate: _unknown,
+    UnknownSessionUpdate: unknown,
 }
 
 PLAIN = frozenset(_TRANSLATORS) - {UserMessageChunk, UnknownSessionUpdate} | {Notice}

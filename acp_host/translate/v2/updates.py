@@ -15,7 +15,7 @@ from typing import Any
 
 from acp_host.state import events
 from acp_host.state.entries import Speaker
-from acp_host.translate.reminders import REMINDER_UPDATES
+from acp_host.translate.v1 import plan_removed, unknown, usage
 from acp_host.translate.v2.values import (
     block_to_v1,
     commands_to_v1,
@@ -182,10 +182,6 @@ def _plan_update(update: PlanUpdate) -> events.PlanReplaced:
     return events.PlanReplaced(plan_id if isinstance(plan_id, str) else None, _plan(plan))
 
 
-def _plan_removed(update: PlanRemoved) -> events.PlanRemoved:
-    return events.PlanRemoved(update.plan_id)
-
-
 def _commands(update: AvailableCommandsUpdate) -> events.CommandsReplaced:
     return events.CommandsReplaced(commands_to_v1(update.available_commands))
 
@@ -196,10 +192,6 @@ def _config_options(update: ConfigOptionUpdate) -> events.ConfigOptionsReplaced:
 
 def _info(update: SessionInfoUpdate) -> events.SessionInfoChanged:
     return events.SessionInfoChanged(update.title, update.updated_at, update.meta, patches_meta=True)
-
-
-def _usage(update: UsageUpdate) -> events.UsageReported:
-    return events.UsageReported(update.used, update.size, update.cost)
 
 
 def _compaction(update: CompactionUpdate) -> events.CompactionReported:
@@ -256,12 +248,6 @@ def _session_message_chunk(update: SessionMessageChunk) -> events.SessionMessage
     return events.SessionMessageReported(update.message_id, appended=block_to_v1(update.content))
 
 
-def _unknown(update: UnknownSessionUpdate) -> events.UnknownReported | None:
-    if update.tag in REMINDER_UPDATES:
-        return None
-    return events.UnknownReported(update.tag, update.data, update.problem)
-
-
 _TRANSLATORS: dict[type, Callable[[Any], events.SessionEvent | None]] = {
     UserMessageChunk: _user_chunk,
     UserMessage: _user_message,
@@ -275,17 +261,17 @@ _TRANSLATORS: dict[type, Callable[[Any], events.SessionEvent | None]] = {
     TerminalUpdate: _terminal,
     TerminalOutputChunk: _terminal_chunk,
     PlanUpdate: _plan_update,
-    PlanRemoved: _plan_removed,
+    PlanRemoved: plan_removed,
     AvailableCommandsUpdate: _commands,
     ConfigOptionUpdate: _config_options,
     SessionInfoUpdate: _info,
-    UsageUpdate: _usage,
+    UsageUpdate: usage,
     CompactionUpdate: _compaction,
     CompactionSummaryChunk: _compaction_summary,
     SubagentUpdate: _subagent,
     SessionMessage: _session_message,
     SessionMessageChunk: _session_message_chunk,
-    UnknownSessionUpdate: _unknown,
+    UnknownSessionUpdate: unknown,
 }
 
 PLAIN = frozenset(_TRANSLATORS) - {UserMessageChunk, UserMessage, UnknownSessionUpdate} | {Notice}
