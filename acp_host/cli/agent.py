@@ -17,7 +17,7 @@ from acp_host.testing.access import Access
 from acp_host.testing.agent import add_options, agent_of, log_in
 
 if TYPE_CHECKING:
-    from acp_host.testing.serving import ServedAgent
+    from acp_host.testing.served_agent import ServedAgent
     from acp_host.transports import Transport
 
     _Serving = AbstractAsyncContextManager[ServedAgent]
@@ -108,7 +108,7 @@ def _served(agent: Callable[[Transport], Awaitable[int]], options: argparse.Name
         from acp_host.testing.http_serving import serve_http  # loaded where it is used only
 
         return serve_http(agent, **where, certificate=options.certificate)
-    from acp_host.testing.serving import serve_websocket
+    from acp_host.testing.websocket_serving import serve_websocket
 
     return serve_websocket(agent, **where)
 

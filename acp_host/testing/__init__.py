@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from acp_host.testing.reference import ReferenceAgent
     from acp_host.testing.script_language import builtin_script
     from acp_host.testing.scripted import ScriptedAgent
-    from acp_host.testing.serving import ServedAgent, serve_websocket
+    from acp_host.testing.served_agent import ServedAgent
+    from acp_host.testing.websocket_serving import serve_websocket
     from acp_host.transports import memory_pair
 
 __all__ = [
@@ -65,13 +66,13 @@ _HOME_OF = {
     "ReplayDiverged": "acp_host.recording.replay_transport",
     "ReplayTransport": "acp_host.recording.replay_transport",
     "ScriptedAgent": "acp_host.testing.scripted",
-    "ServedAgent": "acp_host.testing.serving",
+    "ServedAgent": "acp_host.testing.served_agent",
     "ToolCallSkipped": "acp_host.testing.agent_turn",
     "TurnCancelled": "acp_host.testing.agent_turn",
     "builtin_script": "acp_host.testing.script_language",
     "memory_pair": "acp_host.transports",
     "serve_http": "acp_host.testing.http_serving",
-    "serve_websocket": "acp_host.testing.serving",
+    "serve_websocket": "acp_host.testing.websocket_serving",
 }
 
 

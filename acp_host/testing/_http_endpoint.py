@@ -17,7 +17,7 @@ import orjson
 from attrs import define, field
 
 from acp_host.errors import ConnectionLost
-from acp_host.testing._http_host import HostOverHttp
+from acp_host.testing._http_host import HostOnHttp
 from acp_host.testing.access import Access
 from acp_host.transports import Transport
 from acp_host.transports._envelopes import Envelope, read_envelope
@@ -48,7 +48,7 @@ class _Refused(Exception):
 
 @define(eq=False)
 class _Connection:
-    host: HostOverHttp
+    host: HostOnHttp
     agent: asyncio.Task[None]
     absence: asyncio.TimerHandle | None = field(default=None)
 
@@ -142,7 +142,7 @@ class HttpEndpoint:
         await _answer(send, HTTPStatus.ACCEPTED)
 
     @staticmethod
-    def _check_session(named: str | None, envelope: Envelope, host: HostOverHttp) -> None:
+    def _check_session(named: str | None, envelope: Envelope, host: HostOnHttp) -> None:
         session_id = envelope.session_id or host.session_of_answer(envelope)
         if session_id is not None and named is None:
             raise _Refused(HTTPStatus.BAD_REQUEST, "A message of a session names it in Acp-Session-Id.")
@@ -178,7 +178,7 @@ class HttpEndpoint:
         if len(self._connections) >= _MOST_CONNECTIONS:
             raise _Refused(HTTPStatus.SERVICE_UNAVAILABLE, "There are too many connections.")
         connection_id = str(uuid.uuid4())
-        host = HostOverHttp()
+        host = HostOnHttp()
         agent = asyncio.create_task(self._serve_host(connection_id, host), name=f"agent of {connection_id}")
         self._connections[connection_id] = connection = _Connection(host, agent)
         self._agents.add(agent)
@@ -194,7 +194,7 @@ class HttpEndpoint:
         headers = [("Content-Type", "application/json"), ("Acp-Connection-Id", connection_id)]
         await _answer(send, HTTPStatus.OK, answer, headers)
 
-    async def _serve_host(self, connection_id: str, host: HostOverHttp) -> None:
+    async def _serve_host(self, connection_id: str, host: HostOnHttp) -> None:
         try:
             await self._agent(host)
         finally:
@@ -246,7 +246,7 @@ class HttpEndpoint:
         return connection
 
 
-async def _pump(host: HostOverHttp, session_id: str | None, send: _Send) -> None:
+async def _pump(host: HostOnHttp, session_id: str | None, send: _Send) -> None:
     async with aclosing(cast("Any", host.listen(session_id))) as events:
         async for event in events:
             await send({"type": "http.response.body", "body": event, "more_body": True})

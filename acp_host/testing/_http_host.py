@@ -1,4 +1,4 @@
-"""The agent's end of a connection over Streamable HTTP: :class:`HostOverHttp`, a transport like any other.
+"""The agent's end of a connection over Streamable HTTP: :class:`HostOnHttp`, a transport like any other.
 
 What the agent writes goes to the stream that the text of the transport says: that of the session it is about, or that
 of the connection. Each stream is a queue, which keeps what comes while nobody listens.
@@ -15,7 +15,7 @@ from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidState
 from acp_host.transports import Receiver, Transport
 from acp_host.transports._envelopes import Envelope, MessageId, read_envelope
 
-__all__ = ["HostOverHttp"]
+__all__ = ["HostOnHttp"]
 
 _LIMIT = 256 * 1024
 """How many bytes that nobody has read ``drain()`` accepts without waiting."""
@@ -73,7 +73,7 @@ class _Outbox:
                 self._reader = None
 
 
-class HostOverHttp(Transport):
+class HostOnHttp(Transport):
     """Takes the bodies of a host's requests, and has events for its streams.
 
     Attributes:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from acp_host.errors import InvalidInput
 from acp_host.testing._http_endpoint import HttpEndpoint
 from acp_host.testing.access import Access
-from acp_host.testing.serving import ServedAgent, check_path
+from acp_host.testing.served_agent import ServedAgent, check_path
 from acp_host.transports import Transport
 from acp_host.transports.remote_options import MAX_SIZE
 from acp_host.transports.serving_rules import check_bind

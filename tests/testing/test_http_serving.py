@@ -16,7 +16,7 @@ import acp_host
 from acp_host import PermissionPolicy, RemoteOptions
 from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, StartFailed
 from acp_host.testing import Access, ReferenceAgent, ServedAgent, serve_http
-from acp_host.testing._http_host import HostOverHttp
+from acp_host.testing._http_host import HostOnHttp
 from acp_host.transports import Transport
 from acp_host.transports._envelopes import read_envelope
 from tests.certificates import make_certificate, trusting
@@ -249,7 +249,7 @@ def message(**members: Any) -> Any:
 
 
 async def test_the_agents_end_of_a_connection() -> None:
-    host, agent = HostOverHttp(), Agent()
+    host, agent = HostOnHttp(), Agent()
     with pytest.raises(InvalidState):
         host.write(b"{}\n")
     host.receive(*message(method="early"))
@@ -269,7 +269,7 @@ async def test_the_agents_end_of_a_connection() -> None:
 
 
 async def test_an_event_that_was_not_sent_waits_for_the_next_reader() -> None:
-    host = HostOverHttp()
+    host = HostOnHttp()
     await host.start(Agent())
     for number in range(3):
         host.write(b'{"n": %d}\n' % number)
@@ -284,7 +284,7 @@ async def test_an_event_that_was_not_sent_waits_for_the_next_reader() -> None:
 
 
 async def test_an_agent_is_held_back_and_then_gives_a_host_up_that_does_not_read() -> None:
-    host, agent = HostOverHttp(), Agent()
+    host, agent = HostOnHttp(), Agent()
     await host.start(agent)
     await host.drain()
     host.write(b'{"text": "%b"}\n' % (b"x" * 300_000))

@@ -1,4 +1,4 @@
-"""An agent that hosts reach over a network: :func:`serve_websocket`.
+"""An agent that hosts reach over a WebSocket: :func:`serve_websocket`.
 
 For tests of programs that connect to agents elsewhere, and for the command ``acp-host agent --ws``. It listens on this
 machine only unless the caller insists, and lets nobody in without the token, see :mod:`acp_host.testing.access`.
@@ -14,7 +14,6 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
-from attrs import frozen
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
@@ -22,11 +21,12 @@ from websockets.http11 import Request, Response
 from acp_host.errors import InvalidInput
 from acp_host.testing._websocket_host import HostOnWebSocket
 from acp_host.testing.access import Access
+from acp_host.testing.served_agent import ServedAgent, check_path
 from acp_host.transports import Transport
 from acp_host.transports.remote_options import MAX_SIZE
-from acp_host.transports.serving_rules import Refusal, check_bind, url_at
+from acp_host.transports.serving_rules import Refusal, check_bind
 
-__all__ = ["ServedAgent", "check_path", "serve_websocket"]
+__all__ = ["serve_websocket"]
 
 _MOST_CONNECTIONS = 64
 _LAST_STEPS = 3.0
@@ -37,32 +37,6 @@ _log = logging.getLogger("acp_host.testing")
 # The library logs requests with their tokens, and what is wrong with a request is told to who sent it.
 _logger = logging.getLogger("acp_host.testing.websockets")
 _logger.setLevel(logging.CRITICAL)
-
-
-@frozen
-class ServedAgent:
-    """Where an agent is served.
-
-    Attributes:
-        url: its URL, to be used with ``RemoteOptions(bearer=token)``.
-        url_with_token: the URL for clients that cannot set a header.
-        token: what the client must know.
-        port: the port it listens at.
-    """
-
-    url: str
-    url_with_token: str
-    token: str
-    port: int
-
-    def __repr__(self) -> str:
-        return f"<ServedAgent at {self.url}>"
-
-    @staticmethod
-    def at(scheme: str, host: str, port: int, path: str, access: Access) -> ServedAgent:
-        """Return it for a server that listens at ``host``, which may stand for every address."""
-        url = url_at(scheme, host, port, path)
-        return ServedAgent(url, access.with_token(url), access.token, port)
 
 
 @asynccontextmanager
@@ -123,16 +97,6 @@ async def serve_websocket(
         server.close()
         await door.close()
         await server.wait_closed()
-
-
-def check_path(path: str) -> None:
-    """Refuse a path that no endpoint can have.
-
-    Raises:
-        InvalidInput: it is none.
-    """
-    if not path.startswith("/"):
-        raise InvalidInput(f"the path of an endpoint begins with a slash, not {path!r}")
 
 
 class _Door:

@@ -123,7 +123,7 @@ async def test_the_end_of_the_server_ends_its_connections_and_agents() -> None:
 
 
 async def test_an_agent_that_does_not_end_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_host.testing.serving._LAST_STEPS", 0.1)
+    monkeypatch.setattr("acp_host.testing.websocket_serving._LAST_STEPS", 0.1)
     cancelled = asyncio.Event()
 
     async def agent(host: Transport) -> int:
@@ -141,7 +141,7 @@ async def test_an_agent_that_does_not_end_is_cancelled(monkeypatch: pytest.Monke
 
 
 async def test_there_are_not_more_connections_than_a_server_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_host.testing.serving._MOST_CONNECTIONS", 1)
+    monkeypatch.setattr("acp_host.testing.websocket_serving._MOST_CONNECTIONS", 1)
     async with serve_websocket(ReferenceAgent().serve) as served, acp_host.connect(served.url_with_token):
         with pytest.raises(StartFailed, match="too many connections") as raised:
             await acp_host.connect(served.url_with_token)
