@@ -160,7 +160,9 @@ class ReplayedHost(HostConnection):
         error = message.get("error")
         if isinstance(error, Mapping):
             code, text = error.get("code"), error.get("message")
-            raise RequestFailed.from_code(code if type(code) is int else -32603, str(text), error.get("data"), method)
+            raise RequestFailed.from_code(
+                code if type(code) is int else InternalError.default_code, str(text), error.get("data"), method
+            )
         result = message.get("result")
         self._told_answer(method, params, result)
         entry = client_method(method, MethodKind.REQUEST)

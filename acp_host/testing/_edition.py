@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from acp_host._version import __version__
-from acp_host.errors import InvalidInput, RequestFailed
+from acp_host.errors import InvalidInput, ProtocolVersionRefused
 from acp_host.testing._features import agent_capabilities
 from acp_host.testing._hands import Hands, HostHands
 from acp_host.testing._session_methods import SessionMethods
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["INFO", "Edition", "chosen_editions", "negotiated"]
 
 INFO = Implementation("acp-host-reference-agent", __version__, title="Reference Agent")
-_UNSUPPORTED_PROTOCOL_VERSION = -32022
 
 
 class Methods(Protocol):
@@ -137,14 +136,13 @@ def negotiated(requested: int, editions: Sequence[Edition]) -> Edition:
     """Return the newest edition that the host speaks too; an agent of v1 alone has always answered 1.
 
     Raises:
-        RequestFailed: there is none (-32022); its data tell which there are.
+        ProtocolVersionRefused: there is none; its data tell which there are.
     """
     fitting = [edition for edition in editions if edition.version <= requested or len(editions) == edition.version == 1]
     if not fitting:
         supported = [edition.version for edition in editions]
-        raise RequestFailed(
+        raise ProtocolVersionRefused(
             f"This agent speaks version {', '.join(map(str, supported))} of ACP, not {requested}",
-            code=_UNSUPPORTED_PROTOCOL_VERSION,
             data={"requested": requested, "supported": supported},
         )
     return fitting[-1]

@@ -160,10 +160,8 @@ def pickled_by_values(cls: type[_T]) -> type[_T]:
     def _of_values(*values: Any) -> Any:
         return made(**dict(zip(names, values, strict=True)))
 
-    _of_values.__module__, _of_values.__qualname__ = (
-        cls.__module__,
-        f"{cls.__qualname__}._of_values",
-    )  # as pickle finds it
+    _of_values.__module__ = cls.__module__
+    _of_values.__qualname__ = f"{cls.__qualname__}._of_values"  # as pickle finds it
     made._of_values = staticmethod(_of_values)
     made.__reduce__ = lambda self: (_of_values, values(self))
     return cls

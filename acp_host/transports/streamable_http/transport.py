@@ -19,7 +19,7 @@ import httpx2
 import orjson
 
 from acp_host.diagnostics import Diagnostic
-from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidState, StartFailed, TransportError
+from acp_host.errors import ConnectionClosed, ConnectionLost, InternalError, InvalidState, StartFailed, TransportError
 from acp_host.transports._base import Receiver
 from acp_host.transports._cookies import CookieStore
 from acp_host.transports._envelopes import Envelope, read_envelope
@@ -45,7 +45,6 @@ _LAST_MESSAGES = 1.0
 _LAST_STEPS = 1.0
 """Seconds that its tasks and connections may take to end."""
 _JSON = {"Content-Type": "application/json", "Accept": "application/json"}
-_INTERNAL_ERROR = -32603
 
 _logger = logging.getLogger("acp_host")
 
@@ -306,7 +305,7 @@ class HttpTransport(RemoteTransport):
     def _refused(self, post: Post, text: str, **data: int) -> None:
         """Say of a message that it did not reach the agent: to the caller, where there is one."""
         if post.envelope.is_request and self._routes.give_up(post.envelope.id):
-            error = {"code": _INTERNAL_ERROR, "message": self._shown(text), "data": data}
+            error = {"code": InternalError.default_code, "message": self._shown(text), "data": data}
             self._deliver(orjson.dumps({"jsonrpc": "2.0", "id": post.envelope.id, "error": error}) + b"\n")
         else:
             self._note(text, method=post.envelope.method, session_id=post.session_id)

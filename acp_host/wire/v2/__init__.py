@@ -3,6 +3,7 @@
 A definition that is the same in both versions has one class, in the module of that name in :mod:`acp_host.wire`; the
 modules here hold the others, by the same topics. :mod:`acp_host.wire.v2.definitions` has them all by name.
 
-Nothing above the ``translate`` layer meets these classes: what comes in is translated to version 1's vocabulary and to
-session events, what goes out is translated from it.
+Requests and answers are translated to and from version 1's vocabulary, and updates to session events
+(:mod:`acp_host.translate.v2`). Above that layer these classes are met by who reads the updates themselves, and where
+version 1 has nothing of the kind: states, terminals of the agent, the cancelling of a single call.
 """
