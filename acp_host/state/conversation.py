@@ -1,7 +1,8 @@
 """The reducer of the transcript: :class:`Conversation`.
 
-It decides what becomes an entry of its own and what continues one: chunks of one message, reports about one tool call,
-the echo of the user's own prompt. Turns and replays begin and end here. Readers get a
+It decides what becomes a message of its own and what continues one: chunks of one message, the echo of the user's own
+prompt. Tool calls are :class:`~acp_host.state.call_entries.CallEntries`' to fold, all else
+:class:`~acp_host.state.other_entries.OtherEntries`'. Turns and replays begin and end here. Readers get a
 :class:`~acp_host.state.transcript.Transcript`.
 """
 
@@ -10,23 +11,20 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from acp_host.state import events
-from acp_host.state.builders import MessageBuilder, ToolCallBuilder, parts_of
+from acp_host.state.builders import MessageBuilder, parts_of
+from acp_host.state.call_entries import CallEntries, CallPlaces
 from acp_host.state.changes import Note
 from acp_host.state.echo import Echo
-from acp_host.state.entries import Entry, MessageEntry, MessagePart, ReminderNote, Speaker, ToolCallEntry
+from acp_host.state.entries import Entry, MessageEntry, MessagePart, ReminderNote, Speaker
 from acp_host.state.message_places import MessagePlaces
 from acp_host.state.other_entries import OtherEntries, Positions
 from acp_host.state.transcript import Transcript
 from acp_host.state.transcript_writer import TranscriptWriter
 from acp_host.wire._model import UNSET, evolve
 from acp_host.wire.content import ContentBlock, TextContent
-from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
-
-if TYPE_CHECKING:
-    from acp_host.state.harn.tool_facts import ToolFacts
 
 __all__ = ["Conversation"]
 
@@ -36,7 +34,7 @@ class Conversation:
 
     Attributes:
         writer: writes it; knows the turn that is running, and whether what comes is history.
-        background_calls: the ids of the tool calls that go on when the turn that they began in is over.
+        calls: the tool calls in it.
 
     Args:
         note: called with the section, the position and the kind of each change.
@@ -44,35 +42,28 @@ class Conversation:
 
     def __init__(self, note: Note) -> None:
         self.writer = TranscriptWriter(note, self._dropped)
+        self.calls = CallEntries(self.writer, self._close_message)
         self._others = OtherEntries(self.writer, self._add)
         self._message: MessageBuilder | None = None
         # What was told aside last: where it belongs, and the message that more of it would continue.
         self._place_aside: tuple[int | None, bool] | None = None
         self._message_aside: MessageBuilder | None = None
-        self._is_aside = False
         # The message whose change is noted already: nothing more to do for its further chunks until someone looks.
         self._noted: MessageBuilder | None = None
         self._messages = MessagePlaces()
         self._echo = Echo()
-        # Position and turn of the call that an id means at present, and how often the id was used; plain tuples, which
-        # the garbage collector need not look at.
-        self._calls: dict[str, tuple[int, int | None, int]] = {}
-        self._open_calls: dict[int, ToolCallBuilder] = {}
         self._replayed_turns = 0
         self._leading = range(0)
-        self.background_calls: frozenset[str] = frozenset()
 
     def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns the transcript."""
         return {
+            **self.calls.reducers(),
             **self._others.reducers(),
             events.MessageChunk: self._message_chunk,
             events.TextStreamed: self._text_streamed,
             events.MessageReplaced: self._message_replaced,
             events.PromptInserted: self._prompt_inserted,
-            events.ToolCallReported: self._tool_call,
-            events.ToolCallPatched: self._tool_call_patched,
-            events.ToolCallContentAdded: self._tool_call_content,
             events.ReminderShown: self._reminder,
         }
 
@@ -85,14 +76,9 @@ class Conversation:
         """Learn that observers have been told of all changes so far."""
         self._noted = None
 
-    def position_of_call(self, tool_call_id: str) -> int | None:
-        """Return where the call stands that an agent's id means at present."""
-        known = self._calls.get(tool_call_id)
-        return None if known is None else known[0]
-
     def _dropped(self, first: int) -> None:
         """Forget how to find the entries before a position."""
-        self._calls = {key: known for key, known in self._calls.items() if known[0] >= first}
+        self.calls.dropped(first)
         self._messages.dropped(first)
         self._others.dropped(first)
 
@@ -254,92 +240,6 @@ class Conversation:
             self._messages.note(Speaker.USER, message_id, position, of_session=False)
         return position
 
-    # --- tool calls -------------------------------------------------------------------------------------------------
-
-    def _tool_call(self, event: events.ToolCallReported) -> None:
-        self._report_call(event.report, announced=event.announced, begins=event.announced, harn=event.harn)
-
-    def permission_asked(self, report: ToolCallUpdate, harn: ToolFacts | None = None) -> int:
-        """Take what a permission request says about its call, and return where the call stands.
-
-        Some agents ask before they announce the call, or instead of it. Nobody asks about a call that is over: if an
-        earlier turn had one with this id, this is another.
-        """
-        known = self._calls.get(report.tool_call_id)
-        begins = known is not None and self._is_over(known[0])
-        return self._report_call(report, announced=False, begins=begins, harn=harn)
-
-    def _report_call(
-        self, report: ToolCall | ToolCallUpdate, *, announced: bool, begins: bool, harn: ToolFacts | None = None
-    ) -> int:
-        builder = self._call(report.tool_call_id, announced=announced, begins=begins)
-        builder.merge(report, announced=announced, harn=harn)
-        return self._told_of_call(builder)
-
-    def _tool_call_patched(self, event: events.ToolCallPatched) -> None:
-        builder = self._call(event.tool_call_id, announced=True, begins=False)
-        builder.provisional = False
-        builder.patch(event.said, event.meta, event.extra)
-        self._told_of_call(builder)
-
-    def _tool_call_content(self, event: events.ToolCallContentAdded) -> None:
-        builder = self._call(event.tool_call_id, announced=False, begins=False)
-        builder.add_content(event.content)
-        self._told_of_call(builder)
-
-    def _call(self, tool_call_id: str, *, announced: bool, begins: bool) -> ToolCallBuilder:
-        """Return the builder of the call that an id means, a new one where it means none yet."""
-        writer, known = self.writer, self._calls.get(tool_call_id)
-        if known is not None and writer.is_superseded(known[0]):
-            known = None
-        position, turn, uses = known or (-1, None, 0)
-        # Some agents count anew in every turn: an id that begins again in a later turn is another call.
-        again = begins and writer.turn is not None and turn != writer.turn
-        if known is None or again:
-            return self._begin_call(tool_call_id, announced=announced, use=uses + 1)
-        return self._call_builder(position)
-
-    def _told_of_call(self, builder: ToolCallBuilder) -> int:
-        """Note that a call has changed, and return where it stands."""
-        self.writer.touch(builder.position)
-        if self.writer.turn is None or self._is_aside:
-            self._close_call(builder)
-        return builder.position
-
-    def _begin_call(self, tool_call_id: str, *, announced: bool, use: int) -> ToolCallBuilder:
-        self._close_message()
-        writer = self.writer
-        position = writer.store.end
-        builder = ToolCallBuilder(
-            position,
-            tool_call_id if use == 1 else f"{tool_call_id}#{use}",
-            tool_call_id,
-            provisional=not announced,
-            turn=writer.turn,
-            replayed=writer.is_history,
-        )
-        writer.append(builder)
-        self._calls[tool_call_id] = (position, writer.turn, use)
-        self._open_calls[position] = builder
-        return builder
-
-    def _is_over(self, position: int) -> bool:
-        call = self._open_calls.get(position) or self.writer.store.get(position)
-        return isinstance(call, ToolCallBuilder | ToolCallEntry) and (call.finished or call.unfinished)
-
-    def _call_builder(self, position: int) -> ToolCallBuilder:
-        builder = self._open_calls.get(position)
-        if builder is None:
-            entry = self.writer.store.get(position)
-            assert isinstance(entry, ToolCallEntry)
-            builder = self._open_calls[position] = ToolCallBuilder.of(entry)
-            self.writer.store.put(position, builder)
-        return builder
-
-    def _close_call(self, builder: ToolCallBuilder) -> None:
-        self._open_calls.pop(builder.position, None)
-        self.writer.store.close(builder.position)
-
     # --- reminders --------------------------------------------------------------------------------------------------
 
     def _reminder(self, event: events.ReminderShown) -> None:
@@ -362,13 +262,13 @@ class Conversation:
             self._place_aside = (turn, replayed)
         before = self.writer.turn, self._message, self._echo
         self.writer.turn, self._message, self._echo = turn, self._message_aside, Echo()
-        self._is_aside, self.writer.told_again = True, replayed
+        self.calls.is_aside, self.writer.told_again = True, replayed
         try:
             yield
         finally:
             self._message_aside = self._message
             self.writer.turn, self._message, self._echo = before
-            self._is_aside = self.writer.told_again = False
+            self.calls.is_aside = self.writer.told_again = False
 
     def _close_aside(self) -> None:
         if self._message_aside is not None:
@@ -402,7 +302,7 @@ class Conversation:
         self._end_turn()
         self._messages.turn_begins()
         self._leading = range(0)
-        undo = functools.partial(self._restore, self._calls.copy(), self._messages.known(), self._others.known())
+        undo = functools.partial(self._restore, self.calls.known(), self._messages.known(), self._others.known())
         self.writer.replay_started(whole=event.whole, undo=undo)
 
     def replay_failed(self) -> None:
@@ -412,12 +312,12 @@ class Conversation:
 
     def _restore(
         self,
-        calls: dict[str, tuple[int, int | None, int]],
+        calls: CallPlaces,
         messages: dict[tuple[str, str], int],
         others: tuple[Positions, Positions],
     ) -> None:
         """Let ids mean again what they meant before the replay."""
-        self._calls = calls
+        self.calls.restore(calls)
         self._messages.restore(messages)
         self._others.restore(others)
 
@@ -452,9 +352,6 @@ class Conversation:
     def _end_turn(self) -> None:
         self._close_message()
         self._close_aside()
-        for builder in tuple(self._open_calls.values()):
-            if builder.tool_call_id not in self.background_calls and builder.mark_unfinished():
-                self.writer.touch(builder.position)
-            self._close_call(builder)
+        self.calls.turn_ended()
         self.writer.turn = None
         self._echo = Echo()

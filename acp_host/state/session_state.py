@@ -190,7 +190,7 @@ class SessionState(Observable[SessionSnapshot]):
 
     def tool_call(self, tool_call_id: str) -> ToolCallEntry | None:
         """Return the call that an agent's id means at present; ``None`` if it means none that is kept."""
-        position = self._conversation.position_of_call(tool_call_id)
+        position = self._conversation.calls.position_of(tool_call_id)
         entry = None if position is None else self.snapshot().entry(position)
         return entry if isinstance(entry, ToolCallEntry) else None
 
@@ -250,13 +250,13 @@ class SessionState(Observable[SessionSnapshot]):
         request = event.request
         position: int | None
         if isinstance(request, PermissionQuestion):  # what it says of a call was told before
-            position = self._conversation.position_of_call(request.tool_call.tool_call_id)
+            position = self._conversation.calls.position_of(request.tool_call.tool_call_id)
         elif event.method == _ASKS_PERMISSION and request.session_id == self._session_id:
             tool = None if event.harn is None else event.harn.tool
-            position = self._conversation.permission_asked(request.tool_call, tool)
+            position = self._conversation.calls.asked_about(request.tool_call, tool)
         else:
             tool_call_id = getattr(getattr(request, "scope", None), "tool_call_id", None)
-            position = self._conversation.position_of_call(tool_call_id) if tool_call_id else None
+            position = self._conversation.calls.position_of(tool_call_id) if tool_call_id else None
         question = Question(
             request_id=event.request_id, method=event.method, request=request, position=position, harn=event.harn
         )
@@ -373,7 +373,7 @@ class SessionState(Observable[SessionSnapshot]):
         self._tidy()
 
     def _state_reported(self, event: events.StateReported) -> None:
-        self._conversation.background_calls = event.tool_calls
+        self._conversation.calls.in_background = event.tool_calls
         self._update_turn(agent_state=event.state, background=event.background)
 
     def _health_changed(self, event: events.HealthChanged) -> None:
