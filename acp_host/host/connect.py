@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +15,7 @@ from acp_host._version import __version__
 from acp_host.diagnostics import Diagnostic
 from acp_host.errors import InvalidInput, InvalidState
 from acp_host.host.authentication import LoginHandler, LoginRunner
+from acp_host.host.connect_arguments import check, check_remote, target_of
 from acp_host.host.connection import HostConnection
 from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.diagnostic_log import DiagnosticLog
@@ -45,7 +45,6 @@ from acp_host.transports import (
     Transport,
     remote_transport,
 )
-from acp_host.transports.remote_address import RemoteAddress, has_scheme
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.initialize import Implementation
 
@@ -56,25 +55,6 @@ __all__ = ["StartTimeouts", "connect"]
 
 _SMALLEST_MAXIMUM = 1_024
 """Smallest ``max_message_size``, in bytes: a host that reads less cannot read the answer to ``initialize``."""
-_WORDS = {
-    None: "None",
-    Callable: "a function",
-    Mapping: "a mapping",
-    bool: "True, False",
-    os.PathLike: "a path",
-}
-"""What the kinds of arguments are called in errors, where it is not the name of the class."""
-_HINTS = {
-    "permissions": "PermissionPolicy.load(path) reads a policy from a file, PermissionPolicy.allow_once() is one",
-    "audit": "a file for the records is AuditTrail(file=path)",
-    "elicitation": "an ElicitationQueue() holds the questions for your user interface",
-    "memory": "so many turns are MemoryPolicy(keep_turns=…)",
-    "authenticate": "lambda request: request.methods[0] takes the first way to log in",
-    "record": 'record="talk.jsonl" is a file, Recording(path, …) says more about it',
-    "launcher": "acp_host.sandbox.sandbox_here(writable=[…]) makes one",
-    "remote": "a token alone is RemoteOptions(bearer=…)",
-}
-"""What an argument of a wrong type was probably meant to be."""
 _INSTALLERS = frozenset({"npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "docker", "podman", "nix"})
 
 
@@ -207,34 +187,34 @@ class connect:
         max_message_size: int = MAX_MESSAGE_SIZE,
         lint: LintMode | str = LintMode.OFF,
     ) -> None:
-        _check("remote", remote, RemoteOptions, None)
-        _check("allow_remote_services", allow_remote_services, bool)
-        _check("cwd", cwd, str, Path, None)
-        _check("env", env, Mapping, None)
-        _check("launcher", launcher, Callable, None)
+        check("remote", remote, RemoteOptions, None)
+        check("allow_remote_services", allow_remote_services, bool)
+        check("cwd", cwd, str, Path, None)
+        check("env", env, Mapping, None)
+        check("launcher", launcher, Callable, None)
         if launcher is not None and isinstance(target, Transport):
             raise InvalidInput("connect(launcher=…) is for a command: a Transport launches what it launches")
-        _check("files", files, FileService, bool, None)
-        _check("terminals", terminals, TerminalService, bool, None)
-        _check("permissions", permissions, Permissions, PermissionPolicy, Callable, None)
-        _check("audit", audit, AuditTrail, None)
-        _check("elicitation", elicitation, ElicitationHandlers, Callable, None)
-        _check("handlers", handlers, Mapping, None)
-        _check("authenticate", authenticate, Callable, None)
-        _check("auth_terminal", auth_terminal, Callable, bool)
-        _check("notices", notices, NoticePreferences, bool)
-        _check("unstable", unstable, bool)
-        _check("sidebar", sidebar, bool)
-        _check("client_info", client_info, Implementation, None)
-        _check("start_timeouts", start_timeouts, StartTimeouts, None)
-        _check("cancel_timeouts", cancel_timeouts, CancelTimeouts, None)
-        _check("stop_timeouts", stop_timeouts, StopTimeouts, None)
-        _check("process_records", process_records, str, Path, None)
-        _check("on_stderr", on_stderr, Callable, None)
-        _check("reconnect", reconnect, ReconnectPolicy, bool, None)
-        _check("memory", memory, MemoryPolicy, None)
-        _check("quirks", quirks, tuple, None)
-        _check("max_message_size", max_message_size, int)
+        check("files", files, FileService, bool, None)
+        check("terminals", terminals, TerminalService, bool, None)
+        check("permissions", permissions, Permissions, PermissionPolicy, Callable, None)
+        check("audit", audit, AuditTrail, None)
+        check("elicitation", elicitation, ElicitationHandlers, Callable, None)
+        check("handlers", handlers, Mapping, None)
+        check("authenticate", authenticate, Callable, None)
+        check("auth_terminal", auth_terminal, Callable, bool)
+        check("notices", notices, NoticePreferences, bool)
+        check("unstable", unstable, bool)
+        check("sidebar", sidebar, bool)
+        check("client_info", client_info, Implementation, None)
+        check("start_timeouts", start_timeouts, StartTimeouts, None)
+        check("cancel_timeouts", cancel_timeouts, CancelTimeouts, None)
+        check("stop_timeouts", stop_timeouts, StopTimeouts, None)
+        check("process_records", process_records, str, Path, None)
+        check("on_stderr", on_stderr, Callable, None)
+        check("reconnect", reconnect, ReconnectPolicy, bool, None)
+        check("memory", memory, MemoryPolicy, None)
+        check("quirks", quirks, tuple, None)
+        check("max_message_size", max_message_size, int)
         if max_message_size < _SMALLEST_MAXIMUM:
             raise InvalidInput(f"max_message_size is at least {_SMALLEST_MAXIMUM} bytes, not {max_message_size}")
         if lint not in tuple(LintMode):
@@ -249,7 +229,7 @@ class connect:
             "timeouts": stop_timeouts,
             "records": process_records,
         }
-        self._target = _target(target, self._launch, remote)
+        self._target = target_of(target, self._launch, remote)
         self._remote = remote
         self._services = ServiceSet(
             files=FileService() if files is True else files or None,
@@ -276,7 +256,7 @@ class connect:
             max_message_size=max_message_size,
         )
         if self._is_remote():
-            _check_remote(self._services, self._options, allow_remote_services)
+            check_remote(self._services, self._options, allow_remote_services)
         self._recording = None if record is None else _recording(record)
         self._handlers = dict(handlers or {})
         self._host: HostConnection | None = None
@@ -344,7 +324,7 @@ class connect:
 def _recording(given: Recording | str | os.PathLike[str]) -> Recording:
     from acp_host.recording import Recording  # loaded for those who record
 
-    _check("record", given, Recording, str, os.PathLike, None)
+    check("record", given, Recording, str, os.PathLike, None)
     return Recording.of(given)
 
 
@@ -357,83 +337,6 @@ def _recorded(target: Transport, recording: Recording, diagnostics: DiagnosticLo
         loop.call_soon_threadsafe(diagnostics.add, diagnostic)
 
     return RecordingTransport(target, Recorder(recording, known=diagnostics.redactor, report=report))
-
-
-def _check(name: str, value: object, *kinds: Any) -> None:
-    """Raise ``InvalidInput`` unless an argument is of one of the kinds that it can be."""
-    if isinstance(value, type):  # a class can be called, but would take no request
-        raise InvalidInput(
-            f"connect({name}=…) takes an object, not the class {value.__name__}: write {value.__name__}(…)"
-        )
-    if not any(value is None if kind is None else isinstance(value, kind) for kind in kinds):
-        *others, last = (_WORDS.get(kind) or kind.__name__ for kind in kinds)
-        allowed = f"{', '.join(others)} or {last}" if others else last
-        hint = f"; {_HINTS[name]}" if name in _HINTS else ""
-        raise InvalidInput(f"connect({name}=…) takes {allowed}, not {type(value).__name__}{hint}")
-
-
-_COMMANDS_ONLY = {"timeouts": "stop_timeouts", "records": "process_records"}
-"""Arguments for a command that the transport calls otherwise → their names here."""
-
-
-def _target(
-    target: Sequence[str] | str | Transport, launch: Mapping[str, Any], remote: RemoteOptions | None
-) -> Transport | str | list[str]:
-    """Return the transport, the URL, or the command as a list.
-
-    Raises:
-        InvalidInput: it is none of them, or an argument does not go with it.
-    """
-    is_url = isinstance(target, str) and has_scheme(target)
-    if remote is not None and not is_url:
-        raise InvalidInput("connect(remote=…) is for the URL of an agent elsewhere")
-    if isinstance(target, Transport):
-        return target
-    if not is_url:
-        return _argv(target)
-    assert isinstance(target, str)
-    url = target.strip()
-    shown = RemoteAddress.of(url).shown
-    for name, value in launch.items():
-        if value is not None:
-            raise InvalidInput(f"connect({_COMMANDS_ONLY.get(name, name)}=…) is for a command, and {shown} is a URL")
-    return url
-
-
-def _check_remote(services: ServiceSet, options: ConnectionOptions, allowed: bool) -> None:
-    """Raise ``InvalidInput`` if an agent elsewhere would be served what belongs to this machine."""
-    if options.login_terminal is not None:
-        raise InvalidInput(
-            "connect(auth_terminal=…) runs the agent's own command, and an agent elsewhere has none here"
-        )
-    if allowed:
-        return
-    for name, service in (("files", services.files), ("terminals", services.terminals)):
-        if service is not None:
-            raise InvalidInput(
-                f"connect({name}=…) was not offered: over a network it lets whoever controls the agent act on this "
-                "machine; if that is what you want, add allow_remote_services=True"
-            )
-    if services.permissions.check_changes:
-        raise InvalidInput(
-            "Permissions(check_changes=…) looks at the files of this machine, and the agent works elsewhere; if its "
-            "directories are here too, add allow_remote_services=True"
-        )
-
-
-def _argv(target: Sequence[str] | str) -> list[str]:
-    if isinstance(target, str):
-        try:
-            target = shlex.split(target)
-        except ValueError as error:
-            raise InvalidInput(f"the agent's command cannot be split: {error}") from error
-    if callable(getattr(target, "transport", None)):
-        raise InvalidInput("connect(…) takes a command or a Transport; of an agent for tests, pass its transport()")
-    if not isinstance(target, Sequence) or not target or not all(isinstance(part, str) for part in target):
-        raise InvalidInput("the agent's command is a non-empty sequence of strings, or one string that is split")
-    if has_scheme(target[0]):
-        raise InvalidInput("the URL of an agent elsewhere is one string, and not an item of a command")
-    return list(target)
 
 
 async def _in_this_terminal(login: TerminalLogin) -> int:
