@@ -23,6 +23,7 @@ class Envelope:
         session_id: the session that the parameters name.
         cancels: the request that a ``$/cancel_request`` withdraws.
         opened: the session that the result of a response names.
+        connection_id: what the result of ``initialize`` calls the connection.
         child: the session of a subagent that an update announces.
         accepts: the result of a response names a message: a prompt of ACP v2 was accepted, and its turn goes on.
         state: what an update of ACP v2 says that the agent is doing.
@@ -34,6 +35,7 @@ class Envelope:
     session_id: str | None = None
     cancels: MessageId | None = None
     opened: str | None = None
+    connection_id: str | None = None
     child: str | None = None
     accepts: bool = False
     state: str | None = None
@@ -66,6 +68,7 @@ def read_envelope(data: bytes) -> Envelope | None:
         session_id=_text(params.get("sessionId")),
         cancels=_id(params.get("requestId")),
         opened=_text(result.get("sessionId")),
+        connection_id=_text(result.get("connectionId")),
         child=_text(update.get("sessionId")) if update.get("sessionUpdate") == "subagent_update" else None,
         accepts="messageId" in result,
         state=_text(update.get("state")) if update.get("sessionUpdate") == "state_update" else None,

@@ -246,14 +246,16 @@ class HttpTransport(RemoteTransport):
         """Open a connection; one that was there before is ended."""
         reply = await self._server.send("POST", _JSON, post.data, most=self._options.max_size, patient=True)
         message = read_envelope(reply.body)
-        is_answer = message is not None and message.is_response and message.id == post.envelope.id
-        if not is_answer or (reply.status != httpx2.codes.OK and message is not None and not message.has_failed):
+        if message is None or not message.is_response or message.id != post.envelope.id:
+            raise self._not_initialized(reply)
+        if reply.status != httpx2.codes.OK and not message.has_failed:
             raise self._not_initialized(reply)
         if self.connection_id is not None:
             await self._leave(self.connection_id)
-        self.connection_id = reply.headers.get("Acp-Connection-Id") or _connection_id_in(reply.body)
+        in_result = message.connection_id or ""  # the text of the transport shows it there, too
+        self.connection_id = reply.headers.get("Acp-Connection-Id") or (in_result if can_be_header(in_result) else None)
         if self.connection_id is None:
-            if message is not None and not message.has_failed:
+            if not message.has_failed:
                 text = "the server answered without Acp-Connection-Id; it does not have this transport"
                 raise ConnectionLost(text, http_status=reply.status, retryable=False)
             self._receive_body(post, reply.body)
@@ -343,10 +345,3 @@ class HttpTransport(RemoteTransport):
     def _deliver(self, lines: bytes) -> None:
         if lines and self._lost is None and self._receiver is not None:
             self._receiver.data_received(lines)
-
-
-def _connection_id_in(body: bytes) -> str | None:
-    """Return the id that the text of the transport shows in the result, too."""
-    result = orjson.loads(body).get("result")
-    value = result.get("connectionId") if isinstance(result, dict) else None
-    return value if isinstance(value, str) and can_be_header(value) else None
