@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import gzip
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,8 @@ from acp_host.cli import main as command
 from acp_host.replay import FoldedRecording
 from tests.state import folded
 
-RECORDINGS = sorted((folded.FIXTURES / "recordings" / "others").glob("*.jsonl"))
-EVERY = pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+RECORDINGS = sorted((folded.FIXTURES / "recordings" / "others").glob("*.jsonl*"))
+EVERY = pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name.partition(".")[0])
 
 EVERYWHERE = {
     "for a session that was not open": "the recorded host prompted one that is unknown, or was closed",
@@ -39,8 +40,19 @@ EXPLAINED = {
 """What the diagnostics of a recording may say, each with its reason."""
 
 
+def name_of(path: Path) -> str:
+    return path.name.partition(".")[0]
+
+
 def expected(path: Path) -> Path:
-    return folded.FIXTURES / "folded" / "others" / f"{path.stem}.json"
+    """Return where the result is kept; that of a long recording is compressed, too."""
+    ending = ".json.gz" if path.suffix == ".gz" else ".json"
+    return folded.FIXTURES / "folded" / "others" / f"{name_of(path)}{ending}"
+
+
+def looked_at(path: Path) -> str:
+    data = expected(path).read_bytes()
+    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
 
 
 @functools.cache
@@ -49,21 +61,21 @@ def played(path: Path) -> FoldedRecording:
 
 
 def test_they_are_there():
-    assert len(RECORDINGS) == 8
-    assert {path.stem for path in RECORDINGS} >= EXPLAINED.keys()
+    assert len(RECORDINGS) == 10
+    assert {name_of(path) for path in RECORDINGS} >= EXPLAINED.keys()
 
 
 @EVERY
 def test_one_is_folded_into_what_was_looked_at(path: Path):
-    assert folded.written(folded.form(played(path))) == expected(path).read_text(encoding="utf-8")
+    assert folded.written(folded.form(played(path))) == looked_at(path)
 
 
 @EVERY
 def test_every_diagnostic_has_its_reason(path: Path):
-    explained = EVERYWHERE | EXPLAINED.get(path.stem, {})
+    explained = EVERYWHERE | EXPLAINED.get(name_of(path), {})
     said = [diagnostic.message for diagnostic in played(path).diagnostics]
     assert [message for message in said if not any(words in message for words in explained)] == []
-    for words in EXPLAINED.get(path.stem, {}):
+    for words in EXPLAINED.get(name_of(path), {}):
         assert any(words in message for message in said), f"{words!r} explains nothing"
 
 
@@ -75,7 +87,8 @@ def test_one_is_shown(path: Path, capsys: pytest.CaptureFixture[str]):
 
 def main() -> None:
     for path in RECORDINGS:
-        expected(path).write_text(folded.written(folded.form(folded.play(path))), encoding="utf-8")
+        data = folded.written(folded.form(folded.play(path))).encode()
+        expected(path).write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
 
 
 if __name__ == "__main__":
