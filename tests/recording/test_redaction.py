@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_host.errors import InvalidInput
+from acp_host.recording.lines import LineMaker
 from acp_host.recording.redaction import LineRedactor, Redaction, command_without_secrets
 from acp_host.redaction import HIDDEN, Redactor
 
@@ -34,6 +37,57 @@ def test_a_line_that_is_left_alone_holds_nothing_to_hide(message, escaped):
     line = json.dumps(message, ensure_ascii=escaped).encode()
     if not redactor.may_change(line):
         assert redactor.message(message) == message
+
+
+def every_letter_escaped(value: Any) -> str:
+    if isinstance(value, dict):
+        members = (f"{every_letter_escaped(name)}:{every_letter_escaped(item)}" for name, item in value.items())
+        return f"{{{','.join(members)}}}"
+    units = value.encode("utf-16-be")
+    return '"' + "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2)) + '"'
+
+
+WRITERS = [
+    json.dumps,
+    lambda value: json.dumps(value, ensure_ascii=False),
+    lambda value: json.dumps(value).replace("/", "\\/"),
+    lambda value: re.sub(r"u[0-9a-f]{4}", lambda match: f"u{match[0][1:].upper()}", json.dumps(value)),
+    every_letter_escaped,
+]
+ODD = [
+    "hunter/22/x",
+    "größe-文-1",
+    "\U0001f511 front door",
+    'quo"ted\\slash',
+    "two\nlines",
+    "tab\there",
+    "delete\x7fthis",
+    "plain-one",
+]
+
+
+@pytest.mark.parametrize("write", WRITERS, ids=["escapes", "utf-8", "slashes", "upper", "every"])
+@pytest.mark.parametrize("secret", ODD)
+@pytest.mark.parametrize("how", ["told", "inherited", "field", "folder"])
+def test_whoever_wrote_the_json_nothing_is_overlooked(write, secret, how, monkeypatch):
+    known, options = Redactor(), {}
+    if how == "told":
+        known.add([secret])
+    elif how == "inherited":
+        monkeypatch.setenv("SOME_TOKEN", secret)
+    elif how == "field":
+        options = {"fields": (f"a.{secret}",), "secrets": False}
+    else:
+        folder = os.path.abspath(f"/home/{secret}")
+        options, secret = {"folders": (folder,), "secrets": False}, folder
+    message = {"a": {secret: "shown"}} if how == "field" else {"a": f"<{secret}>"}
+    line = write(message).encode()
+    assert json.loads(line) == message
+
+    made = LineMaker(LineRedactor(Redaction(**options), known), 2**20).line("in", 0.0, line)
+
+    shown = json.loads(made)["msg"]["a"]
+    assert shown[secret] == HIDDEN if how == "field" else secret not in shown
 
 
 @given(st.dictionaries(texts, values, max_size=4))
