@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from acp_host._version import __version__
 
+# Not when it is first used: as soon as its module is loaded, that would stand under the same name.
+from acp_host.printable import printable
+
 if TYPE_CHECKING:
     from acp_host import blocking, redaction, sandbox
     from acp_host.diagnostics import Diagnostic, DiagnosticKind
@@ -65,7 +68,6 @@ if TYPE_CHECKING:
     from acp_host.host.turn import Turn
     from acp_host.host.turn_queue import CancelTimeouts
     from acp_host.host.update_buffer import UpdatesSkipped
-    from acp_host.printable import printable
     from acp_host.protocol.host_protocol import HostProtocol
     from acp_host.protocol.negotiation import Agreement
     from acp_host.quirks import QUIRKS, Quirk, QuirkKind
@@ -317,7 +319,6 @@ _HOMES = {
     "acp_host.host.turn": ("Turn",),
     "acp_host.host.turn_queue": ("CancelTimeouts",),
     "acp_host.host.update_buffer": ("UpdatesSkipped",),
-    "acp_host.printable": ("printable",),
     "acp_host.protocol.host_protocol": ("HostProtocol",),
     "acp_host.protocol.negotiation": ("Agreement",),
     "acp_host.quirks": ("Quirk", "QuirkKind", "QUIRKS"),
