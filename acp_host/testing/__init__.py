@@ -6,6 +6,7 @@
 * :class:`AgentSide` is the base for an agent of your own.
 * :class:`ReplayTransport` plays the agent's part of a recording.
 * :func:`memory_pair` connects two ends inside one process.
+* :mod:`~acp_host.testing.gallery` has a state of a session for everything that a front-end has to be able to show.
 * :func:`serve_websocket` and :func:`serve_http` serve an agent over a network; :class:`Access` says to whom.
 
 Names are loaded when they are first used.
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from acp_host.recording.replay_transport import ReplayDiverged, ReplayTransport
+    from acp_host.testing import gallery
     from acp_host.testing.access import Access
     from acp_host.testing.agent_session import AgentSession
     from acp_host.testing.agent_side import AgentSide
@@ -48,6 +50,7 @@ __all__ = [
     "ToolCallSkipped",
     "TurnCancelled",
     "builtin_script",
+    "gallery",
     "memory_pair",
     "serve_http",
     "serve_websocket",
@@ -77,6 +80,8 @@ _HOME_OF = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "gallery":
+        return importlib.import_module("acp_host.testing.gallery")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'acp_host.testing' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME_OF[name]), name)
