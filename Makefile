@@ -17,14 +17,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 NPM_STAMP := tests/npm/node_modules/.package-lock.json
+WEB := acp_host/ui/web
+WEB_STAMP := $(WEB)/node_modules/.package-lock.json
 
-.PHONY: help demo test lint format setup npm-peers interop bench system-deps clean
+.PHONY: help demo test lint format setup npm-peers interop bench web system-deps clean
 
 help:
 	@echo "make demo     a whole conversation with the built-in agent, on the terminal"
 	@echo "make test     linters, types, layers and tests (PYTEST_ARGS=… is passed on)"
 	@echo "make lint     the first three of these alone;  make format  lets ruff repair what it can"
 	@echo "make interop  conversations with real agents, installed into .interop/, against a fake model"
+	@echo "make web      build the page (acp_host/ui/static) from its sources (acp_host/ui/web)"
 	@echo "make bench    speed and size, side by side with the official SDKs (BENCH_ARGS=--quick: one minute)"
 	@echo "make setup    only install what make test needs;  make clean  removes all that was installed"
 
@@ -54,15 +57,24 @@ interop: setup
 bench: setup
 	$(BIN)/python -m tests.bench $(BENCH_ARGS)
 
-system-deps:
-	@if command -v bwrap >/dev/null; then echo "bubblewrap is installed"; \
+web: $(WEB_STAMP)
+	@cd $(WEB) && npm run --silent check && npm run --silent build
+
+# $(call install,PROGRAM,PACKAGES,what is not tested without it)
+define install
+	@if command -v $(1) >/dev/null; then echo "$(1) is installed"; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  apt-get update -qq && apt-get install -y -qq --no-install-recommends bubblewrap >/dev/null \
-	    || echo "!!! bubblewrap CANNOT BE INSTALLED: agents in a sandbox are not tested !!!" >&2; \
-	else echo "!!! bubblewrap WAS NOT FOUND, and only root can install it: agents in a sandbox are not tested !!!" >&2; fi
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2) >/dev/null \
+	    || echo "!!! $(1) CANNOT BE INSTALLED: $(3) not tested !!!" >&2; \
+	else echo "!!! $(1) WAS NOT FOUND, and only root can install it: $(3) not tested !!!" >&2; fi
+endef
+
+system-deps:
+	$(call install,bwrap,bubblewrap,agents in a sandbox are)
+	$(call install,chromium,chromium fonts-dejavu-core,the page is)
 
 clean:
-	rm -rf $(VENV) .interop tests/npm/node_modules build dist
+	rm -rf $(VENV) .interop tests/npm/node_modules $(WEB)/node_modules build dist
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -85,13 +97,18 @@ $(VENV)/.installed-dev: pyproject.toml $(VENV)/.created
 	@touch $@ $(VENV)/.installed-cli
 
 ifneq ($(shell command -v npm 2>/dev/null),)
-npm-peers: $(NPM_STAMP)
+npm-peers: $(NPM_STAMP) $(WEB_STAMP)
 else
 npm-peers:
-	@echo "!!! npm WAS NOT FOUND: every test against an npm peer (schemas, TypeScript SDK) WILL BE SKIPPED !!!" >&2
+	@echo "!!! npm WAS NOT FOUND: every test against an npm peer (schemas, TypeScript SDK), and that of the page's build, WILL BE SKIPPED !!!" >&2
 endif
 
 $(NPM_STAMP): tests/npm/package.json tests/npm/package-lock.json
 	@echo "Installing the npm test peers"
 	@cd tests/npm && npm ci --loglevel=error --no-progress
+	@touch $@
+
+$(WEB_STAMP): $(WEB)/package.json $(WEB)/package-lock.json
+	@echo "Installing what the page is built with"
+	@cd $(WEB) && npm ci --loglevel=error --no-progress
 	@touch $@

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.browsers import CHROMIUM, browser
 from tests.sandboxes import WORKS
+
+__all__ = ["browser"]
 
 NO_SKIP = os.environ.get("ACP_HOST_NO_SKIP") == "1"
 """Whether a skipped test fails: in CI everything that tests need is there, so a skip would only hide a fault."""
@@ -56,4 +59,6 @@ def node_modules() -> Path:
 
 def pytest_report_header() -> list[str]:
     works = "it works" if WORKS else "!!! IT DOES NOT WORK HERE: agents in a sandbox are not tested !!!"
-    return ["skips: forbidden (ACP_HOST_NO_SKIP=1)" if NO_SKIP else "skips: allowed", f"bubblewrap: {works}"]
+    skips = "skips: forbidden (ACP_HOST_NO_SKIP=1)" if NO_SKIP else "skips: allowed"
+    chromium = CHROMIUM or "!!! IT WAS NOT FOUND: the page is not tested !!!"
+    return [skips, f"bubblewrap: {works}", f"chromium: {chromium}"]

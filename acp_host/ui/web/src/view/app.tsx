@@ -1,0 +1,131 @@
+/** The whole view: one session with its panels, and what stands over it. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { oneLine, printable } from "../plain_text";
+import type { SessionState, Turn } from "../state";
+import type { Store, View } from "../store";
+import { Composer } from "./composer";
+import { Context, type ViewContext } from "./context";
+import { Header, HealthBanner } from "./header";
+import { Toasts } from "./notices";
+import { SidePanel } from "./side_panel";
+import { Options, UsageMeter } from "./session_bar";
+import { Questions } from "./questions";
+import { Transcript } from "./transcript";
+
+const PROBLEM_SECONDS = 8;
+
+export function App(props: { store: Store; view: View }) {
+  const { store, view } = props;
+  const root = useRef<HTMLDivElement>(null);
+  const kept = useMemo(() => new Map<string, unknown>(), []);
+  const [problem, setProblem] = useState("");
+  const agent = oneLine(view.hello?.agent.title || view.hello?.agent.name || "the agent", 80);
+  const controls = view.hello !== null && view.controller === view.hello.viewer && view.connected === "open";
+  const context: ViewContext = useMemo(
+    () => ({ store, agent, controls, kept, failed: setProblem }),
+    [store, agent, controls, kept],
+  );
+  useEffect(() => {
+    if (problem === "") return;
+    const timer = setTimeout(() => setProblem(""), PROBLEM_SECONDS * 1000);
+    return () => clearTimeout(timer);
+  }, [problem]);
+
+  return (
+    <Context.Provider value={context}>
+      <div ref={root} class="acp-view" onKeyDown={(event) => root.current && goToNextArea(event, root.current)}>
+        <Header view={view} agent={agent} />
+        <HealthBanner view={view} />
+        <div class={problem ? "health trouble" : "health"} role="alert">
+          {printable(problem)}
+        </div>
+        {view.state === null ? (
+          <p class="note waiting">{view.hello === null ? "Connecting to the host …" : "No session is open."}</p>
+        ) : (
+          <Session key={view.state.sessionId} view={view} state={view.state} agent={agent} />
+        )}
+      </div>
+    </Context.Provider>
+  );
+}
+
+function Session(props: { view: View; state: SessionState; agent: string }) {
+  const { view, state, agent } = props;
+  const questions = useMemo(
+    () => view.questions.filter((question) => question.session === null || question.session === state.sessionId),
+    [view.questions, state.sessionId],
+  );
+  return (
+    <div class="session">
+      <main class="conversation">
+        <Transcript
+          entries={state.transcript.entries}
+          first={state.transcript.first}
+          terminals={state.terminals}
+          busy={state.turn.activity}
+        >
+          <Toasts toasts={state.notices.toasts} />
+        </Transcript>
+        <TurnLine turn={state.turn} agent={agent} questions={questions.length} />
+        <Questions questions={questions} />
+        <Injections injections={state.injections} />
+        <div class="session-bar">
+          <Options options={state.options} />
+          <UsageMeter usage={state.usage} />
+        </div>
+        <Composer commands={state.commands} turn={state.turn} session={state.sessionId} />
+      </main>
+      <SidePanel state={state} diagnostics={view.diagnostics} agent={agent} />
+    </div>
+  );
+}
+
+/** What goes on, in words; a screen reader hears of each change. */
+function TurnLine(props: { turn: Turn; agent: string; questions: number }) {
+  const { turn, agent } = props;
+  const words =
+    props.questions > 0
+      ? `${agent} waits for you: ${props.questions} ${props.questions === 1 ? "question" : "questions"}.`
+      : turn.status === "running"
+        ? `${agent} is at work${turn.origin === "agent" ? " by itself" : ""} …`
+        : turn.activity
+          ? `${agent} goes on between turns …`
+          : turn.outcome !== null
+            ? `Turn ${turn.turn}: ${oneLine(turn.outcome, 40)}${turn.detail ? `, ${oneLine(turn.detail)}` : ""}`
+            : "";
+  return (
+    <p class={`turn-line turn-${turn.activity ? "active" : "idle"}`} role="status">
+      {words}
+    </p>
+  );
+}
+
+/** What was said to the agent while it works and has not reached the model yet. */
+function Injections(props: { injections: SessionState["injections"] }) {
+  const waiting = Object.entries(props.injections).filter(([, one]) => one.status !== "delivered" && one.status !== "revoked");
+  if (waiting.length === 0) return null;
+  return (
+    <ul class="injections" aria-label="On their way to the agent">
+      {waiting.map(([id, one]) => (
+        <li key={id} class="tag">
+          {oneLine(one.content.map((block) => String(block.text ?? block.type)).join(" "), 120)} ({oneLine(one.status, 20)})
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** F6 goes round the areas of the view, Shift+F6 the other way. */
+function goToNextArea(event: KeyboardEvent, root: HTMLElement): void {
+  if (event.key !== "F6") return;
+  event.preventDefault();
+  const areas = [...root.querySelectorAll<HTMLElement>("[data-area]")].filter((area) => first(area) !== null);
+  const current = areas.findIndex((area) => area.contains(document.activeElement));
+  const next = areas[(current + (event.shiftKey ? -1 : 1) + areas.length) % areas.length];
+  if (next !== undefined) first(next)?.focus();
+}
+
+function first(area: HTMLElement): HTMLElement | null {
+  if (area.tabIndex >= 0) return area;
+  return area.querySelector<HTMLElement>("textarea:enabled, button:enabled, select:enabled, input:enabled, a[href], [tabindex='0']");
+}

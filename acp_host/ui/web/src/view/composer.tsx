@@ -1,0 +1,105 @@
+/** Where the user writes: the prompt, slash commands, sending and cancelling. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { oneLine } from "../plain_text";
+import type { Command, SessionState, Turn } from "../state";
+import { memo, useCommand, useKept, useView } from "./context";
+
+const MOST_SUGGESTED = 12;
+
+export const Composer = memo(function Composer(props: { commands: SessionState["commands"]; turn: Turn; session: string }) {
+  const { controls } = useView();
+  const command = useCommand();
+  const [text, setText] = useKept(`draft ${props.session}`, "");
+  const [chosen, setChosen] = useState(0);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const suggested = suggestions(text, props.commands);
+  const busy = props.turn.status !== "idle";
+  useEffect(() => setChosen(0), [text]);
+
+  async function submit() {
+    if (text.trim() === "" || !controls) return;
+    setText("");
+    if (!(await command("prompt", { text }))) setText(text);
+  }
+
+  function take(suggestion: Command) {
+    setText(`/${suggestion.name} `);
+    field.current?.focus();
+  }
+
+  function onKeyDown(event: KeyboardEvent) {
+    const open = suggested.length > 0;
+    if (event.isComposing) return;
+    if (open && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+      const step = event.key === "ArrowDown" ? 1 : -1;
+      setChosen((chosen + step + suggested.length) % suggested.length);
+    } else if (open && (event.key === "Tab" || event.key === "Enter") && !event.shiftKey) take(suggested[chosen]!);
+    else if (open && event.key === "Escape") setText(`${text} `);
+    else if (event.key === "Enter" && !event.shiftKey) void submit();
+    else return;
+    event.preventDefault();
+  }
+
+  return (
+    <form
+      class="composer"
+      data-area
+      aria-label="Prompt"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      {suggested.length > 0 && (
+        <ul class="suggestions" role="listbox" id="suggestions" aria-label="Commands">
+          {suggested.map((suggestion, index) => (
+            <li
+              key={suggestion.name}
+              id={`suggestion-${index}`}
+              role="option"
+              aria-selected={index === chosen}
+              onMouseDown={(event) => {
+                event.preventDefault();
+                take(suggestion);
+              }}
+            >
+              <code>/{oneLine(suggestion.name, 60)}</code> {oneLine(suggestion.description, 120)}
+              {suggestion.input?.hint && <em> {oneLine(suggestion.input.hint, 60)}</em>}
+            </li>
+          ))}
+        </ul>
+      )}
+      {props.turn.queued.length > 0 && <p class="note">{props.turn.queued.length} prompts wait for their turn.</p>}
+      <div class="composer-row">
+        <textarea
+          ref={field}
+          rows={Math.min(8, Math.max(2, text.split("\n").length))}
+          value={text}
+          disabled={!controls}
+          aria-label="Message to the agent"
+          aria-haspopup="listbox"
+          aria-controls={suggested.length > 0 ? "suggestions" : undefined}
+          aria-activedescendant={suggested.length > 0 ? `suggestion-${chosen}` : undefined}
+          aria-autocomplete="list"
+          placeholder={controls ? "Message. Enter sends, Shift+Enter begins a line, / lists commands" : "You are looking on"}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={onKeyDown}
+        />
+        <button type="submit" class="primary" disabled={!controls || text.trim() === ""}>
+          {busy ? "Queue" : "Send"}
+        </button>
+        {busy && (
+          <button type="button" class="danger" disabled={!controls} onClick={() => command("cancel")}>
+            Cancel
+          </button>
+        )}
+      </div>
+    </form>
+  );
+});
+
+function suggestions(text: string, commands: readonly Command[]): Command[] {
+  const typed = /^\/(\S*)$/.exec(text)?.[1];
+  if (typed === undefined) return [];
+  return commands.filter((command) => command.name.startsWith(typed)).slice(0, MOST_SUGGESTED);
+}

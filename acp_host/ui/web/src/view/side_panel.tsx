@@ -1,0 +1,108 @@
+/** What stands beside the conversation, one panel at a time: a list of tabs by the rules of ARIA. */
+import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
+import type { Diagnostic } from "../feed";
+import type { SessionState } from "../state";
+import { memo, useKept } from "./context";
+import { HarnPanel } from "./harn_view";
+import { NoticeHistory } from "./notices";
+import { Plans } from "./plan_view";
+import { NOT_SERVED, Problems } from "./problems";
+import { Reminders } from "./reminders";
+import { Subagents } from "./subagents";
+import { TerminalView } from "./terminal_view";
+
+interface Panel {
+  id: string;
+  title: string;
+  count: number;
+  draw: () => ComponentChildren;
+}
+
+export const SidePanel = memo(function SidePanel(props: {
+  state: SessionState;
+  diagnostics: readonly Diagnostic[];
+  agent: string;
+}) {
+  const [chosen, choose] = useKept("panel", "reminders");
+  const tabs = useRef<HTMLDivElement>(null);
+  const panels = panelsOf(props.state, props.diagnostics, props.agent);
+  const current = panels.find((panel) => panel.id === chosen) ?? panels[0]!;
+
+  function onKeyDown(event: KeyboardEvent) {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    const next = panels[(panels.indexOf(current) + step + panels.length) % panels.length]!;
+    choose(next.id);
+    tabs.current?.querySelector<HTMLElement>(`#tab-${next.id}`)?.focus();
+  }
+
+  return (
+    <aside class="side" aria-label="Panels">
+      <div ref={tabs} class="tabs" role="tablist" onKeyDown={onKeyDown} data-area>
+        {panels.map((panel) => (
+          <button
+            type="button"
+            key={panel.id}
+            id={`tab-${panel.id}`}
+            role="tab"
+            aria-selected={panel === current}
+            aria-controls="panel"
+            tabIndex={panel === current ? 0 : -1}
+            onClick={() => choose(panel.id)}
+          >
+            {panel.title}
+            {panel.count > 0 && <span class="badge">{panel.count}</span>}
+          </button>
+        ))}
+      </div>
+      <div class="panel" id="panel" role="tabpanel" aria-labelledby={`tab-${current.id}`} tabIndex={0}>
+        {current.draw()}
+      </div>
+    </aside>
+  );
+});
+
+function panelsOf(state: SessionState, diagnostics: readonly Diagnostic[], agent: string): Panel[] {
+  const terminals = Object.entries(state.terminals).toReversed();
+  const subagents = Object.keys(state.subagents).length;
+  const { harn } = state;
+  const panels: Panel[] = [
+    {
+      id: "reminders",
+      title: "Reminders",
+      count: state.reminders.entries.filter((entry) => entry.active).length,
+      draw: () => <Reminders reminders={state.reminders} />,
+    },
+    { id: "plan", title: "Plan", count: state.plans.length, draw: () => <Plans plans={state.plans} /> },
+    {
+      id: "terminals",
+      title: "Terminals",
+      count: terminals.length,
+      draw: () =>
+        terminals.length === 0 ? (
+          <p class="note">No command was run.</p>
+        ) : (
+          terminals.map(([id, terminal]) => <TerminalView key={id} id={id} terminal={terminal} />)
+        ),
+    },
+    {
+      id: "notices",
+      title: "Notices",
+      count: state.notices.total,
+      draw: () => <NoticeHistory notices={state.notices} />,
+    },
+    {
+      id: "problems",
+      title: "Problems",
+      count: diagnostics.filter((diagnostic) => diagnostic.kind === NOT_SERVED).length,
+      draw: () => <Problems diagnostics={diagnostics} agent={agent} />,
+    },
+  ];
+  if (subagents > 0) {
+    panels.push({ id: "subagents", title: "Subagents", count: subagents, draw: () => <Subagents subagents={state.subagents} /> });
+  }
+  if (harn !== null) panels.push({ id: "harn", title: "Harn", count: 0, draw: () => <HarnPanel harn={harn} /> });
+  return panels;
+}

@@ -1,0 +1,135 @@
+/** The transcript: only what is in sight is in the document, however long it is, and the end is followed. */
+import { elementScroll, measureElement, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Entry, Terminal } from "../state";
+import { memo, useView } from "./context";
+import { EntryView } from "./entry_view";
+
+const ESTIMATE = 96;
+
+export const Transcript = memo(function Transcript(props: {
+  entries: readonly (Entry | null)[];
+  /** Position of the first entry. */
+  first: number;
+  terminals: { [id: string]: Terminal };
+  busy: boolean;
+  /** What stands over it, in a corner. */
+  children?: ComponentChildren;
+}) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const { entries } = props;
+  const list = useVirtualizer(scroller, entries, props.first);
+  const items = list.getVirtualItems();
+  const { following, follow } = useEnd(scroller);
+  const missing = items.filter((item) => entries[item.index] === null).map((item) => props.first + item.index);
+  useFetched(missing);
+  return (
+    <div class="transcript-frame">
+      <div
+        ref={scroller}
+        id="transcript"
+        class="transcript"
+        role="feed"
+        aria-label="Conversation"
+        aria-busy={props.busy}
+        tabIndex={0}
+        data-area
+      >
+        <div class="sizer" style={{ height: `${list.getTotalSize()}px` }}>
+          {items.map((item) => {
+            const entry = entries[item.index];
+            return (
+              item.index < entries.length && (
+                <article
+                  key={item.key}
+                  ref={list.measureElement}
+                  data-index={item.index}
+                  data-position={props.first + item.index}
+                  aria-posinset={item.index + 1}
+                  aria-setsize={entries.length}
+                  style={{ transform: `translateY(${item.start}px)` }}
+                >
+                  {entry ? <EntryView entry={entry} terminals={props.terminals} /> : <p class="note">…</p>}
+                </article>
+              )
+            );
+          })}
+        </div>
+      </div>
+      {!following && entries.length > 0 && (
+        <button type="button" class="to-end" onClick={follow}>
+          To the end
+        </button>
+      )}
+      {props.children}
+    </div>
+  );
+});
+
+const MOST_FETCHED = 100;
+
+/** Fetches entries that are in sight and that the feed has left out so far, some neighbours with them. */
+function useFetched(missing: readonly number[]): void {
+  const { store } = useView();
+  const wanted = missing.length === 0 ? null : Math.floor(missing[missing.length - 1]! / MOST_FETCHED) * MOST_FETCHED;
+  useEffect(() => {
+    if (wanted !== null) store.fetchEntries(wanted, wanted + MOST_FETCHED - 1);
+  }, [wanted]);
+}
+
+const NEAR = 48;
+
+/** Stays at the end, whatever grows or shrinks, until the user scrolls away from it. */
+function useEnd(scroller: { current: HTMLDivElement | null }) {
+  const [following, setFollowing] = useState(true);
+  const follows = useRef(true);
+  useLayoutEffect(() => {
+    const element = scroller.current!;
+    const toEnd = () => {
+      if (follows.current) element.scrollTop = element.scrollHeight;
+    };
+    const onScroll = () => {
+      follows.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
+      setFollowing(follows.current);
+    };
+    const sizes = new ResizeObserver(toEnd);
+    sizes.observe(element);
+    sizes.observe(element.firstElementChild!);
+    element.addEventListener("scroll", onScroll, { passive: true });
+    return () => {
+      sizes.disconnect();
+      element.removeEventListener("scroll", onScroll);
+    };
+  }, []);
+  const follow = () => {
+    follows.current = true;
+    setFollowing(true);
+    scroller.current!.scrollTop = scroller.current!.scrollHeight;
+  };
+  return { following, follow };
+}
+
+function useVirtualizer(scroller: { current: HTMLDivElement | null }, entries: readonly unknown[], first: number) {
+  const [, redraw] = useState(0);
+  const firstPosition = useRef(first);
+  firstPosition.current = first;
+  const kept = useRef<Virtualizer<HTMLDivElement, HTMLElement> | null>(null);
+  const options = {
+    count: entries.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ESTIMATE,
+    getItemKey: (index: number) => firstPosition.current + index,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
+    measureElement,
+    overscan: 4,
+    onChange: () => redraw((count) => count + 1),
+  };
+  const list = (kept.current ??= new Virtualizer<HTMLDivElement, HTMLElement>(options));
+  list.setOptions(options);
+  useLayoutEffect(() => list._didMount(), [list]);
+  useLayoutEffect(() => list._willUpdate());
+  return list;
+}

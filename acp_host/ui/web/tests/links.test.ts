@@ -1,0 +1,17 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readTarget } from "../src/links";
+
+test("only addresses of the web and of mail become links", () => {
+  for (const address of ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "vbscript:x", "blob:x", "/x", "x"]) {
+    assert.equal(readTarget(address), null, address);
+  }
+  assert.equal(readTarget("https://example.org/a")?.shown, "example.org/a");
+  assert.equal(readTarget("http://example.org")?.shown, "http://example.org");
+  assert.equal(readTarget("mailto:a@example.org")?.href, "mailto:a@example.org");
+});
+
+test("a host is shown as the browser opens it", () => {
+  assert.equal(readTarget("https://аpple.com/")?.shown, "xn--pple-43d.com");
+  assert.equal(readTarget("https://good.org@evil.org/")?.shown, "good.org@evil.org");
+});

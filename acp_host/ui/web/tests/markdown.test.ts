@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MarkdownBlocks } from "../src/markdown";
+
+const TEXT = `# Title
+
+A paragraph with *words*,
+and its second line.
+
+1. one
+
+2. two
+   - nested
+
+\`\`\`python
+def f():
+
+    return "<b>"
+\`\`\`
+
+> quoted
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+The end. https://example.org/x
+`;
+
+const html = (text: string) => new MarkdownBlocks().update(text).map((block) => block.html).join("");
+
+test("a message that grows looks as one that came at once, however it is cut", () => {
+  for (const size of [1, 3, 7, 50]) {
+    const blocks = new MarkdownBlocks();
+    let shown: readonly { html: string }[] = [];
+    for (let end = 0; end < TEXT.length + size; end += size) shown = blocks.update(TEXT.slice(0, end));
+    assert.equal(shown.map((block) => block.html).join(""), html(TEXT), `pieces of ${size}`);
+  }
+});
+
+test("what is finished is not drawn again", () => {
+  const blocks = new MarkdownBlocks();
+  const before = blocks.update(TEXT);
+  const after = blocks.update(`${TEXT}\nMore.`);
+  assert.equal(after[0], before[0]);
+  assert.equal(after[2], before[2]);
+});
+
+test("HTML stays text, and pictures are links", () => {
+  assert.equal(html("<img src=x onerror=alert(1)>").includes("<img"), false);
+  assert.match(html("![alt](https://example.org/p.png)"), /^<p><span class="image-link">alt <a href="https:\/\/example.org\/p.png"/);
+  assert.equal(html("[x](javascript:alert(1))").includes("<a"), false);
+});
+
+test("a link shows where it leads", () => {
+  assert.match(html("[words](https://example.org/x)"), />words<\/a><span class="link-target"> \(example.org\/x\)<\/span>/);
+  assert.match(html("[words](https://example.org/x)"), /rel="noopener noreferrer nofollow"/);
+  assert.doesNotMatch(html("https://example.org/x"), /link-target/);
+  assert.match(html("[https://good.org](https://evil.org/)"), /\(evil.org\)/);
+});
