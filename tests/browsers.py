@@ -8,12 +8,14 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
 __all__ = ["CHROMIUM", "browser"]
 
 CHROMIUM = next((found for name in ("chromium", "chromium-browser") if (found := shutil.which(name))), None)
 """The program, or ``None``: then the tests of the page are skipped."""
+_PATIENCE = 20_000
+"""Milliseconds that a test waits for what is to appear: machines that run tests are often busy."""
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -25,5 +27,6 @@ async def browser() -> AsyncIterator[Browser]:
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     async with async_playwright() as playwright:
         running = await playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        expect.set_options(timeout=_PATIENCE)
         yield running
         await running.close()

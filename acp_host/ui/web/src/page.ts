@@ -5,4 +5,4 @@ const address = new URL("feed", location.href);
 address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
 address.search = "";
 address.hash = "";
-mount(document.getElementById("view")!, connectFeed(address.href));
+mount(document.getElementById("view")!, connectFeed(address.href), { focus: true });

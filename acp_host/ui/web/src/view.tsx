@@ -10,9 +10,10 @@ export type { Transport } from "./feed";
 /**
  * Shows what comes through `transport` in `place`, and draws at most once per frame.
  *
+ * @param options.focus the keyboard is the view's at once, as is right for one that has a window to itself.
  * @returns a function that ends it and closes the transport.
  */
-export function mount(place: HTMLElement, transport: Transport): () => void {
+export function mount(place: HTMLElement, transport: Transport, options: { focus?: boolean } = {}): () => void {
   const store = new Store(transport);
   let frame = 0;
   const draw = () => {
@@ -23,6 +24,7 @@ export function mount(place: HTMLElement, transport: Transport): () => void {
     if (frame === 0) frame = requestAnimationFrame(draw);
   });
   draw();
+  if (options.focus) (place.firstElementChild as HTMLElement | null)?.focus();
   return () => {
     cancelAnimationFrame(frame);
     store.close();

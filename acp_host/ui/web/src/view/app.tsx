@@ -1,5 +1,5 @@
 /** The whole view: one session with its panels, and what stands over it. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { oneLine, printable } from "../plain_text";
 import type { SessionState, Turn } from "../state";
 import type { Store, View } from "../store";
@@ -25,6 +25,7 @@ export function App(props: { store: Store; view: View }) {
     () => ({ store, agent, controls, kept, failed: setProblem }),
     [store, agent, controls, kept],
   );
+  const keepFocus = useFocusKept(root);
   useEffect(() => {
     if (problem === "") return;
     const timer = setTimeout(() => setProblem(""), PROBLEM_SECONDS * 1000);
@@ -33,7 +34,7 @@ export function App(props: { store: Store; view: View }) {
 
   return (
     <Context.Provider value={context}>
-      <div ref={root} class="acp-view" onKeyDown={(event) => root.current && goToNextArea(event, root.current)}>
+      <div ref={root} class="acp-view" tabIndex={-1} onFocusIn={keepFocus} onKeyDown={(event) => root.current && goToNextArea(event, root.current)}>
         <Header view={view} agent={agent} />
         <HealthBanner view={view} />
         <div class={problem ? "health trouble" : "health"} role="alert">
@@ -47,6 +48,20 @@ export function App(props: { store: Store; view: View }) {
       </div>
     </Context.Provider>
   );
+}
+
+/** Gives the keyboard back to the prompt when what had it is gone: an answered question, a toast whose time is up. */
+function useFocusKept(root: { current: HTMLElement | null }): (event: FocusEvent) => void {
+  const focused = useRef<Element | null>(null);
+  useLayoutEffect(() => {
+    if (focused.current === null || focused.current.isConnected) return;
+    focused.current = null;
+    if (document.activeElement !== document.body) return;
+    (root.current?.querySelector<HTMLElement>(".composer textarea:enabled") ?? root.current)?.focus();
+  });
+  return (event) => {
+    focused.current = event.target as Element;
+  };
 }
 
 function Session(props: { view: View; state: SessionState; agent: string }) {

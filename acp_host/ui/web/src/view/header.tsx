@@ -16,7 +16,7 @@ export function Header(props: { view: View; agent: string }) {
       {view.sessions.length > 0 && (
         <label>
           Session{" "}
-          <select value={view.current ?? ""} onChange={(event) => store.show(event.currentTarget.value)}>
+          <select aria-label="Session" value={view.current ?? ""} onChange={(event) => store.show(event.currentTarget.value)}>
             {view.sessions.map((session) => (
               <option key={session.id} value={session.id}>
                 {oneLine(session.title || session.id, 60)}

@@ -91,7 +91,7 @@ function Permission(props: { question: PermissionQuestion }) {
       {question.reason && <p class="note">{printable(question.reason)}</p>}
       {question.remember !== null && (
         <label class="remember">
-          <select value={remember} disabled={!controls} onChange={(event) => setRemember(event.currentTarget.value)}>
+          <select aria-label="Remember" value={remember} disabled={!controls} onChange={(event) => setRemember(event.currentTarget.value)}>
             <option value="">Only now</option>
             <option value="session">Remember in this session</option>
             <option value="always">Remember always</option>

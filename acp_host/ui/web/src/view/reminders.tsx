@@ -21,7 +21,7 @@ export const Reminders = memo(function Reminders(props: { reminders: SessionStat
       <div class="filters" role="group" aria-label="Filter">
         <label>
           Tag{" "}
-          <select value={tag} onChange={(event) => setTag(event.currentTarget.value)}>
+          <select aria-label="Tag" value={tag} onChange={(event) => setTag(event.currentTarget.value)}>
             <option value="">all</option>
             {tags.map((one) => (
               <option key={one} value={one}>
@@ -32,7 +32,7 @@ export const Reminders = memo(function Reminders(props: { reminders: SessionStat
         </label>
         <label>
           Status{" "}
-          <select value={status} onChange={(event) => setStatus(event.currentTarget.value)}>
+          <select aria-label="Status" value={status} onChange={(event) => setStatus(event.currentTarget.value)}>
             <option value="active">active</option>
             <option value="">all</option>
             {statuses.map((one) => (

@@ -31,7 +31,12 @@ const Option = memo(function Option(props: { option: SessionOption }) {
           onChange={(event) => set(event.currentTarget.checked)}
         />
       ) : option.kind === "select" ? (
-        <select value={String(option.value ?? "")} disabled={!controls} onChange={(event) => set(event.currentTarget.value)}>
+        <select
+          aria-label={oneLine(option.name, 40)}
+          value={String(option.value ?? "")}
+          disabled={!controls}
+          onChange={(event) => set(event.currentTarget.value)}
+        >
           {groups(option.choices).map(([group, choices]) =>
             group === null ? choices.map(choiceItem) : <optgroup label={oneLine(group, 60)}>{choices.map(choiceItem)}</optgroup>,
           )}
