@@ -46,6 +46,7 @@ async def test_a_permission_names_the_agent_and_gives_its_options_in_their_order
     async with watched(browser, cwd=tmp_path) as (page, session):
         await page.say("/edit notes.md")
         question = page.question("Reference Agent asks for permission")
+        await expect(question.get_by_role("button")).to_have_count(4)
         buttons = await question.get_by_role("button").all_inner_texts()
         assert [button.split(" (")[0] for button in buttons] == ["Allow", "Always allow", "Reject", "Never allow"]
         await expect(question).to_contain_text("notes.md")
