@@ -71,7 +71,14 @@ if TYPE_CHECKING:
     from acp_host.protocol.host_protocol import HostProtocol
     from acp_host.protocol.negotiation import Agreement
     from acp_host.quirks import QUIRKS, Quirk, QuirkKind
-    from acp_host.recording import RecordedLine, Recording, RecordingTransport, Redaction, read_recording
+    from acp_host.recording import (
+        RecordedLine,
+        Recording,
+        RecordingTransport,
+        Redaction,
+        TranscriptArchive,
+        read_recording,
+    )
     from acp_host.reminders.model import Reminder
     from acp_host.reminders.policy import ReminderPolicy
     from acp_host.reminders.receipt import ReminderReceipt
@@ -277,6 +284,7 @@ __all__ = [
     "TextPart",
     "ToolCallEntry",
     "Transcript",
+    "TranscriptArchive",
     "Transport",
     "TransportError",
     "Turn",
@@ -322,7 +330,14 @@ _HOMES = {
     "acp_host.protocol.host_protocol": ("HostProtocol",),
     "acp_host.protocol.negotiation": ("Agreement",),
     "acp_host.quirks": ("Quirk", "QuirkKind", "QUIRKS"),
-    "acp_host.recording": ("RecordedLine", "Recording", "RecordingTransport", "Redaction", "read_recording"),
+    "acp_host.recording": (
+        "RecordedLine",
+        "Recording",
+        "RecordingTransport",
+        "Redaction",
+        "TranscriptArchive",
+        "read_recording",
+    ),
     "acp_host.reminders.model": ("Reminder",),
     "acp_host.reminders.policy": ("ReminderPolicy",),
     "acp_host.reminders.receipt": ("ReminderReceipt",),

@@ -2,10 +2,12 @@
 
 :class:`Recording` says where and how, :class:`RecordingTransport` is the tap around a transport, and
 :func:`read_recording` reads the files, whose format :mod:`~acp_host.recording.format` describes.
+:class:`TranscriptArchive` keeps what a memory policy takes out of a transcript.
 """
 
 from __future__ import annotations
 
+from acp_host.recording.archive import TranscriptArchive
 from acp_host.recording.format import (
     MetaEvent,
     RecordedDirection,
@@ -27,6 +29,7 @@ __all__ = [
     "Recording",
     "RecordingTransport",
     "Redaction",
+    "TranscriptArchive",
     "encode_line",
     "parse_line",
     "read_recording",

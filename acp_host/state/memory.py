@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from attrs import field, frozen
@@ -33,14 +33,19 @@ class MemoryPolicy:
 
     Attributes:
         keep_turns: how many turns are kept, the newest ones; ``None`` keeps all.
-        archive: takes the entries that leave; ``None``: they are gone.
+        archive: takes the entries that leave: an :class:`Archive`, for a connection with one session; or a function
+            that returns that of a session, by its id, such as ``TranscriptArchive.of``. ``None``: they are gone.
 
     Raises:
         InvalidInput: ``keep_turns`` is below 1.
     """
 
     keep_turns: int | None = field(default=None, validator=_positive)
-    archive: Archive | None = None
+    archive: Archive | Callable[[str], Archive] | None = None
+
+    def archive_of(self, session_id: str) -> Archive | None:
+        """Return what takes the entries of a session."""
+        return self.archive(session_id) if callable(self.archive) else self.archive
 
     def first_to_keep(self, turn_starts: Sequence[int]) -> int:
         """Return the position of the oldest entry to keep, given where the turns so far begin."""

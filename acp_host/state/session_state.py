@@ -87,6 +87,7 @@ class SessionState(Observable[SessionSnapshot]):
         self._problem = problem
         self._session_id = session_id
         self._memory = memory or MemoryPolicy()
+        self._archive = self._memory.archive_of(session_id)
         self._conversation = Conversation(self.note)
         self._facts = SessionFacts(self.note)
         self.options = OptionsView(scheduler, report, self.note)
@@ -202,7 +203,7 @@ class SessionState(Observable[SessionSnapshot]):
             last: position of the last one, included.
         """
         kept = self.snapshot().transcript
-        archive = self._memory.archive
+        archive = self._archive
         entries = list(archive.fetch(first, min(last, kept.first - 1))) if archive and first < kept.first else []
         present = range(max(first, kept.first), min(last, kept.first + len(kept) - 1) + 1)
         return entries + [to_json(kept.at(position)) for position in present]
@@ -490,7 +491,7 @@ class SessionState(Observable[SessionSnapshot]):
 
     def _archived(self, end: int) -> bool:
         """Give what lies before a position to the archive, if there is one; tell whether it may be dropped."""
-        archive, transcript = self._memory.archive, self._conversation.freeze()
+        archive, transcript = self._archive, self._conversation.freeze()
         if archive is not None:
             try:
                 archive.append([to_json(entry) for entry in transcript[: end - transcript.first]])

@@ -47,19 +47,6 @@ async def test_the_page_on_state(capsys: pytest.CaptureFixture[str]) -> None:
     assert last.text == "Once more"
 
 
-async def test_the_archive_on_the_page_takes_what_leaves() -> None:
-    archive = (await play("docs/state.md"))["Archive"]()
-    memory = acp_host.MemoryPolicy(keep_turns=1, archive=archive)
-    async with acp_host.connect(ReferenceAgent().transport(), memory=memory) as host:
-        session = await host.new_session()
-        for word in ("one", "two"):
-            await session.prompt(f"/say {word}")
-        kept = session.state.snapshot().transcript
-        assert [entry["position"] for entry in archive.entries] == [0, 1]
-        assert (kept.first, len(kept)) == (2, 2)
-        assert [entry["position"] for entry in session.state.fetch(1, 2)] == [1, 2]
-
-
 def test_every_section_is_listed() -> None:
     sections = {attribute.name for attribute in attrs.fields(acp_host.SessionSnapshot)}
     assert words_in("docs/state.md", sections) == sections - {"session_id", "version"}
