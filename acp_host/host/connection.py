@@ -117,6 +117,7 @@ class HostConnection(AgentMethods):
             self._receive,
             self.diagnostics.redactor,
             self._losing,
+            self._reconnecting.ready,
         )
         self._incoming.attach(self._driver, self._sessions)
         self._session_context = self._make_session_context()
@@ -367,6 +368,8 @@ class HostConnection(AgentMethods):
             raise InvalidState("the agent was not started anew: it has ended, or is being started already")
         if not self._restoration.has_following(env or {}):
             raise InvalidState(f"{self._driver.transport.description} cannot be started anew by this host")
+        for session in self._sessions:
+            session.hold_prompts()
         await self._reconnecting.restart(env or {})
         return self.health.snapshot().returned
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from acp_host.errors import AcpError, ConnectionClosed, ConnectionLost, InvalidState, OutcomeUnknown, TransportError
@@ -37,6 +37,11 @@ __all__ = ["Driver"]
 
 _logger = logging.getLogger("acp_host")
 
+
+async def _at_once(method: str) -> None:
+    """Be ready."""
+
+
 Done = Callable[[Any], None]
 """Called once with the result of a call, or with the :class:`~acp_host.errors.AcpError` that it ended with."""
 
@@ -48,6 +53,7 @@ class Driver:
         absent: methods of extensions that the agent has said it does not have on this connection.
         is_over: nothing will be sent any more, over whichever transport; set by the owner.
         may_return: another transport may follow this one when it is lost; likewise.
+        ready: see below.
 
     Args:
         transport: moves the bytes; started by :meth:`start`.
@@ -56,6 +62,7 @@ class Driver:
         receive: takes every other event but the ends of calls.
         redactor: takes secrets out of the texts of errors.
         losing: called with the end of the transport before any call learns of it.
+        ready: waits while the connection is being made again, given the method of the call that is to be made.
     """
 
     def __init__(
@@ -66,6 +73,7 @@ class Driver:
         receive: Callable[[HostEvent], None],
         redactor: Redactor | None = None,
         losing: Callable[[AcpError | None], None] = lambda _: None,
+        ready: Callable[[str], Awaitable[None]] = _at_once,
     ) -> None:
         self.protocol = protocol
         self.transport = transport
@@ -73,6 +81,7 @@ class Driver:
         self._receive = receive
         self._redactor = redactor or Redactor()
         self._losing = losing
+        self.ready = ready
         self.is_over = False
         self.may_return = False
         self.absent: set[str] = set()
@@ -168,6 +177,8 @@ class Driver:
     ) -> Any:
         """Send a request and return its result. A cancelled call is withdrawn with ``$/cancel_request``.
 
+        While the connection is being made again, it is not sent; :attr:`ready` says how long it waits.
+
         Args:
             method: as for ``HostProtocol.request``.
             params: likewise.
@@ -179,6 +190,7 @@ class Driver:
         Raises:
             AcpError: as ``HostProtocol.request``, and whatever the call ends with.
         """
+        await self.ready(method)
         return await self._result_of(
             lambda done: self.send(method, params, done, force=force), on_result, on_error, on_late
         )
@@ -193,11 +205,9 @@ class Driver:
         self._calls[request_id] = done
         return request_id
 
-    async def settle(self, seconds: float) -> None:
-        """Wait until no call is in flight, at most so long."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._settled.wait()
+    async def settled(self) -> None:
+        """Wait until no call is in flight."""
+        await self._settled.wait()
 
     def forget(self, request_id: RequestId, then: Callable[[], None] = lambda: None) -> None:
         """Stop waiting for a call: its ``done`` will not be called, but ``then`` once it has ended after all."""

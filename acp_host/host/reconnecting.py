@@ -25,8 +25,14 @@ from acp_host.state.clock import Clock
 
 __all__ = ["ReconnectLink", "Reconnecting"]
 
-_IN_A_TRY: contextvars.ContextVar[bool] = contextvars.ContextVar("acp_host_in_a_try", default=False)
-"""Set in the task that makes the connection again, and in what it starts: its own calls do not wait for its end."""
+_PART_OF_A_TRY = frozenset({"authenticate"})
+"""Methods that a session may need to be opened again, whoever calls them."""
+
+_REOPENING: contextvars.ContextVar[object] = contextvars.ContextVar("acp_host_reopening", default=None)
+"""The try whose sessions the task opens again: its own calls do not wait for its end.
+
+What such a task has started may outlive the try, and is like any other then.
+"""
 
 
 @frozen(kw_only=True)
@@ -76,6 +82,7 @@ class Reconnecting:
         self._env: dict[str, str] = {}
         self._task: asyncio.Task[None] | None = None
         self._lost_again: AcpError | None = None
+        self._reopening: object = None
         self._hurry = asyncio.Event()
         self._ready = asyncio.Event()
         self._ready.set()
@@ -96,11 +103,13 @@ class Reconnecting:
         Raises:
             ConnectionLost: it took longer than the policy lets calls wait.
         """
-        if self._ready.is_set() or _IN_A_TRY.get():
+        is_part = method in _PART_OF_A_TRY or (self._reopening is not None and _REOPENING.get() is self._reopening)
+        if self._ready.is_set() or is_part:
             return
         try:
             async with asyncio.timeout(self._waits):
-                await self._ready.wait()
+                while not self._ready.is_set():  # it may be lost again before this task goes on
+                    await self._ready.wait()
         except TimeoutError:
             text = f"{method} was not sent: the connection is lost, and not back after {self._waits:g} s"
             raise ConnectionLost(text) from self._machine.error
@@ -166,7 +175,6 @@ class Reconnecting:
         await self._run()
 
     async def _run(self) -> None:
-        _IN_A_TRY.set(True)
         while self.is_active:
             await self._until_due()
             if self._machine.status is ConnectionStatus.WAITING:
@@ -193,7 +201,7 @@ class Reconnecting:
             await self._link.shake_hands(self._reached)
             machine.agreed(self._now())
             self._publish()
-            returned = await self._link.reopen()
+            returned = await self._reopen()
             if self._lost_again is not None:
                 raise self._lost_again
         except Exception as error:
@@ -206,6 +214,15 @@ class Reconnecting:
             if self._waits is not None:
                 self._report(f"the connection was made again, at try {attempts}")
             self._ready.set()
+
+    async def _reopen(self) -> tuple[SessionReturn, ...]:
+        self._reopening = object()
+        token = _REOPENING.set(self._reopening)
+        try:
+            return await self._link.reopen()
+        finally:
+            _REOPENING.reset(token)
+            self._reopening = None
 
     def _reached(self) -> None:
         self._machine.started(self._now())

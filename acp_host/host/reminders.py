@@ -234,6 +234,7 @@ class SessionReminders:
             RequestFailed: the agent refused, or does not have the method.
             OutcomeUnknown: the connection ended before the answer.
         """
+        await self._context.driver.ready(_PENDING_INJECTIONS)
         asked, others = self._delivery.held_by_agent(), self.others_asked()
         answer = await self._context.driver.call(_PENDING_INJECTIONS, {"sessionId": self._session_id})
         return self._take_list(asked, others, answer)

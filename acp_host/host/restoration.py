@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 
 from attrs import frozen
 
@@ -104,9 +105,13 @@ class Restoration:
             session.connection_lost(str(error or ""), may_return=may_return)
 
     async def leave(self) -> None:
-        """Let the calls in flight end, and take the connection for lost."""
+        """Let the turns and calls in flight end, and take the connection for lost."""
         driver = self._parts.driver
-        await driver.settle(_LAST_ANSWERS)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_ANSWERS):
+                for session in self._parts.sessions:
+                    await session.turn_over()
+                await driver.settled()
         driver.connection_lost(ConnectionLost("this host has left the connection for another one"))
 
     def has_following(self, env: Mapping[str, str]) -> bool:

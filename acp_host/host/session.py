@@ -519,6 +519,16 @@ class Session(SessionMethods):
         self._reminders.connection_lost(may_return=may_return)
         self.injections.ended("the connection was lost")
 
+    def hold_prompts(self) -> None:
+        """Send no more prompts over this connection: this side is about to leave it."""
+        self._turns.hold()
+
+    async def turn_over(self) -> None:
+        """Wait until the agent is done with the turn on the wire, if there is one."""
+        turn = self._turns.at_agent
+        if turn is not None:
+            await turn.over()
+
     @property
     def is_working(self) -> bool:
         """Whether the agent works on a turn."""
@@ -581,14 +591,15 @@ class Session(SessionMethods):
             error: what says so.
             summary: what the user is to be told, where the connection was lost before.
         """
-        self._lost = True
+        self._lost, was_open = True, not self._closed
         if summary:
             self._note_break("context", summary)
         self._closed = f"session {self.id} is lost: {why}. Go on with open_session()"
         note = Diagnostic(DiagnosticKind.UNEXPECTED, f"the session is lost: {error}", session_id=self.id)
         self._report(note)
         self._apply_health("lost", str(error))
-        self._tell_gone(self.id)
+        if was_open:  # else its id may be another session's by now
+            self._tell_gone(self.id)
 
     def let_go(self) -> None:
         """Take the end of the session: the agent has let it go, and may never answer the prompt on the wire."""

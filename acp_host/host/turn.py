@@ -225,6 +225,10 @@ class Turn:
             self.cancel("the task that awaited the turn was cancelled")
             raise
 
+    async def over(self) -> None:
+        """Wait until it is over, whatever it ends with; neither owns nor reads it."""
+        await asyncio.wait([self._result])
+
     # --- for the session --------------------------------------------------------------------------------------------
 
     def note_choice(self, request: RequestPermissionRequest, outcome: RequestPermissionOutcome) -> None:

@@ -122,7 +122,7 @@ class TurnQueue:
         self._interrupted = interrupted
         self._clock = clock
         self._is_suspended = False
-        """Whether the connection is lost and may come back; nothing is sent meanwhile."""
+        """Whether the connection is left or lost, and may come back; nothing is sent meanwhile."""
         self._repeated: Turn | None = None
         self._awaits_login = False
         self._check = check
@@ -158,6 +158,11 @@ class TurnQueue:
         turn = self.current
         return None if turn is None or turn.cancel_requested or self._awaits_login else turn
 
+    @property
+    def at_agent(self) -> Turn | None:
+        """The turn whose end is the agent's to tell, cancelled or not, or ``None``."""
+        return None if self._awaits_login else self.current
+
     def drop(self, error: AcpError) -> None:
         """Fail every turn that waits."""
         queue, self._queue = self._queue, deque()
@@ -169,9 +174,13 @@ class TurnQueue:
         """Learn that nothing will be asked about the newest prompt any more: the session is closed."""
         self._incoming.prompt_is(self._session_id, None, self.prompt_id)
 
+    def hold(self) -> None:
+        """Send nothing more until :meth:`resume`; the turn on the wire goes on."""
+        self._is_suspended = True
+
     def suspend(self, cause: AcpError) -> None:
         """Learn that the connection is lost by ``cause`` and may come back: what waits goes on waiting."""
-        self._is_suspended = True
+        self.hold()
         self._incoming.prompt_is(self._session_id, None, self.prompt_id)
         self.prompt_id = None  # the next connection counts anew
 
