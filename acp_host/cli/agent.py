@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any
 
 from acp_host.cli.interrupts import Interrupts
+from acp_host.cli.listening import add_listening_options, token_of
 from acp_host.errors import InvalidInput
 from acp_host.testing._stdio import HostOnStdio
 from acp_host.testing.access import Access
@@ -48,21 +48,8 @@ def add_parser(commands: Any) -> None:
     ways.add_argument("--ws", action="store_true", help="serve hosts over WebSocket")
     ways.add_argument("--http", action="store_true", help="serve hosts over Streamable HTTP")
     network = parser.add_argument_group("over a network")
-    network.add_argument("--host", default="127.0.0.1", metavar="H", help="where to listen (default: 127.0.0.1)")
-    network.add_argument("--port", type=int, default=0, metavar="P", help="the port (default: a free one)")
+    add_listening_options(network)
     network.add_argument("--path", default="/acp", metavar="P", help="the path of the endpoint (default: /acp)")
-    network.add_argument(
-        "--token-env", metavar="VAR", help="the environment variable that has the token (default: a random one)"
-    )
-    network.add_argument(
-        "--allow-origin", action="append", default=[], metavar="URL", help="let pages of this origin in"
-    )
-    network.add_argument(
-        "--allow-host", action="append", default=[], metavar="NAME", help="a further name of this machine"
-    )
-    network.add_argument(
-        "--allow-other-machines", action="store_true", help="listen where other machines can connect, unencrypted"
-    )
     network.add_argument(
         "--certificate",
         nargs=2,
@@ -114,10 +101,5 @@ def _served(agent: Callable[[Transport], Awaitable[int]], options: argparse.Name
 
 
 def _access(options: argparse.Namespace) -> Access:
-    token: dict[str, str] = {}
-    if options.token_env is not None:
-        value = os.environ.get(options.token_env)
-        if not value:
-            raise InvalidInput(f"--token-env: the environment variable {options.token_env} is not set")
-        token["token"] = value
-    return Access(origins=options.allow_origin, hosts=options.allow_host, **token)
+    token = token_of(options)
+    return Access(origins=options.allow_origin, hosts=options.allow_host, **({} if token is None else {"token": token}))

@@ -12,6 +12,7 @@ from typing import IO, Any, TypeVar, cast
 
 from acp_host.cli.exits import ExitCode
 from acp_host.cli.interrupts import Interrupts
+from acp_host.cli.listening import add_listening_options
 from acp_host.cli.printer import Printer, clean, make_console
 from acp_host.cli.replay_view import ReplayView, WatchedOutput
 from acp_host.errors import InvalidInput
@@ -32,6 +33,8 @@ With --json one JSON document goes to stdout: "agreement" holds what host and ag
 each session after the last line, "diagnostics" what was out of the ordinary. Its keys are sorted, and two runs print
 the same bytes.
 
+With --ui the conversation is a page in the browser, whose address is printed; nobody can act in it. Ctrl-C ends it.
+
 --diff A B compares the states that two recordings end in: sessions in the order in which they appear, times left aside.
 --lint holds every message of both sides against the schema of the version that was agreed; extensions may pass.
 Both exit with 0 if there is nothing to say, and else with 1.
@@ -48,15 +51,17 @@ def add_parser(commands: Any) -> None:
         help="show what a recording amounts to",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="acp-host replay [--json | --speed X | --lint] RECORDING\n       acp-host replay --diff A B",
+        usage="acp-host replay [--json | --ui | --lint] [--speed X] RECORDING\n       acp-host replay --diff A B",
         allow_abbrev=False,
     )
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="print one JSON document")
-    how.add_argument("--speed", type=float, metavar="X", help="with the pauses that there were, X times as fast")
     how.add_argument("--diff", action="store_true", help="compare the final states of two recordings")
     how.add_argument("--lint", action="store_true", help="list what does not fit the schema, with its line")
+    how.add_argument("--ui", action="store_true", help="show it as a page in the browser, as acp-host serve does")
+    parser.add_argument("--speed", type=float, metavar="X", help="with the pauses that there were, X times as fast")
     parser.add_argument("-v", "--verbose", action="store_true", help="show also minor updates")
+    add_listening_options(parser.add_argument_group("with --ui"))
     parser.add_argument(
         "recordings", nargs="+", metavar="RECORDING", help="a recording; its earlier parts come with it"
     )
@@ -75,12 +80,18 @@ async def replay(options: argparse.Namespace, interrupts: Interrupts) -> int:
         raise InvalidInput(
             f"--diff compares two recordings, not {named}" if options.diff else f"one at a time, not {named}"
         )
+    if options.speed is not None and (options.json or options.diff or options.lint):
+        raise InvalidInput("--speed is for showing a recording")
     path = options.recordings[0]
     if options.diff:
         return await _compare(*options.recordings)
     if options.lint:
         return await _in_thread(path, lambda lines: _lint(path, lines))
-    if options.json:
+    if options.ui:
+        from acp_host.cli.replay_page import serve_recording  # loaded where it is used only
+
+        await serve_recording(_lines(path, threading.Event()), options, interrupts)
+    elif options.json:
         print(await _in_thread(path, _document))
     elif options.speed is None:
         await _in_thread(path, lambda lines: run_in_virtual_time(_show(lines, Pace(), options.verbose)))

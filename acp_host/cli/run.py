@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from acp_host.cli.agent_options import (
+    OFTEN_MISPLACED,
+    add_agent_options,
+    agent_target,
+    permissions_of,
+    recording_of,
+)
 from acp_host.cli.answers import TerminalAsker, TerminalLines, by_policy
 from acp_host.cli.exits import ExitCode, code_of_result, exit_code_help
 from acp_host.cli.forms import TerminalForms
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.login import login_text
 from acp_host.cli.printer import Printer, make_console, plain
-from acp_host.cli.record import add_recording_options, redaction_of
 from acp_host.cli.render import TurnView
 from acp_host.cli.reports import reports_to
 from acp_host.cli.services import ShownFiles, ShownTerminals
-from acp_host.cli.target import Target, add_remote_options, target_of
+from acp_host.cli.target import Target
 from acp_host.errors import AuthRequired, InvalidInput, StartFailed
 from acp_host.host.connect import connect
 from acp_host.host.outcome import TurnResult
 from acp_host.host.session import Session
 from acp_host.host.turn import Turn
-from acp_host.recording import Recording
 from acp_host.services.audit import AuditRecord, AuditTrail, DecidedBy
 from acp_host.services.elicitation import ElicitationHandlers
-from acp_host.services.permissions import PermissionPolicy, Permissions
 
 __all__ = ["add_parser"]
 
@@ -50,8 +53,6 @@ examples:
   acp-host run --cwd /workspace --bearer-env AGENT_TOKEN wss://agents.example/acp -- "Explain the failing test"
 """
 
-_OFTEN_MISPLACED = ("--permissions", "--forms", "--read-files", "--write-files", "--terminals", "--agent-arg", "--cwd")
-
 
 def add_parser(commands: Any) -> None:
     """Add the sub-command to the command line."""
@@ -64,34 +65,9 @@ def add_parser(commands: Any) -> None:
         usage='acp-host run [options] AGENT... -- "prompt"',
         allow_abbrev=False,
     )
-    parser.add_argument("--cwd", default=".", metavar="D", help="working directory of the session (default: this one)")
-    parser.add_argument(
-        "--agent-arg",
-        action="append",
-        default=[],
-        metavar="A",
-        help="one more argument for the agent's command, after AGENT...; write --agent-arg=-- for its own --",
-    )
-    parser.add_argument(
-        "--permissions",
-        default="reject",
-        metavar="HOW",
-        help="what the agent may do: reject, allow-once, ask, read-only, or a file with a policy (default: reject)",
-    )
     parser.add_argument("--forms", action="store_true", help="let the agent ask you with forms and for visits to pages")
-    parser.add_argument("--read-files", action="store_true", help="let the agent read files below the directory")
-    parser.add_argument("--write-files", action="store_true", help="let the agent write files below the directory")
-    parser.add_argument("--terminals", action="store_true", help="run commands for the agent, with all your rights")
     parser.add_argument("-v", "--verbose", action="store_true", help="show also the agent's stderr and minor updates")
-    parser.add_argument("--record", metavar="FILE", help="record the conversation, without secrets, for a bug report")
-    add_recording_options(parser)
-    add_remote_options(parser)
-    parser.add_argument(
-        "--allow-remote-services",
-        action="store_true",
-        help="let --read-files, --write-files and --terminals go with a URL, too: its server then acts on this machine",
-    )
-    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's command, or its URL")
+    add_agent_options(parser, permissions="reject")
     parser.set_defaults(command=run)
 
 
@@ -119,9 +95,13 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         audit=audit,
         files=files if options.read_files or options.write_files else None,
         terminals=terminals,
-        permissions=_permissions(options.permissions, view, lines),
+        permissions=permissions_of(
+            options.permissions,
+            ask=TerminalAsker(view, lines) if options.permissions == "ask" or _at_a_terminal() else None,
+            by_word=lambda policy, word: by_policy(policy, view, f"--permissions {word}"),
+        ),
         elicitation=ElicitationHandlers(form=forms.form, url=forms.page) if options.forms else None,
-        record=None if options.record is None else Recording(options.record, redact=redaction_of(options)),
+        record=recording_of(options),
         on_stderr=(lambda line: printer.line("stderr", plain(line, "dim"))) if shows_stderr else None,
     )
     with reports_to(printer):
@@ -150,7 +130,7 @@ async def _noting_misplaced(arguments: list[str]) -> AsyncIterator[None]:
     try:
         yield
     except StartFailed as error:
-        found = [option for option in _split(arguments)[0] if option in _OFTEN_MISPLACED]
+        found = [option for option in _split(arguments)[0] if option in OFTEN_MISPLACED]
         if found:
             error.add_note(f"The agent was given {', '.join(found)}: options of acp-host stand before its command.")
         raise
@@ -189,12 +169,7 @@ def _agent_and_prompt(options: argparse.Namespace) -> tuple[Target, str]:
         raise InvalidInput("no agent: name its command or its URL before --")
     if not found:
         raise InvalidInput('no prompt: write -- "prompt" after the agent\'s command')
-    # Before Python 3.13 argparse makes an empty list of --agent-arg=--.
-    target = target_of([*agent, *(argument or "--" for argument in options.agent_arg)], options)
-    if target.remote is not None:
-        _check_elsewhere(options)
-    elif not os.path.isdir(options.cwd):
-        raise InvalidInput(f"--cwd {options.cwd} is not a directory")
+    target = agent_target(agent, options)
     for asks, option in ((options.permissions == "ask", "--permissions ask"), (options.forms, "--forms")):
         if asks and not _at_a_terminal():
             raise InvalidInput(f"{option} needs a terminal on stdin and stderr, to ask there")
@@ -204,49 +179,10 @@ def _agent_and_prompt(options: argparse.Namespace) -> tuple[Target, str]:
     return target, text
 
 
-def _check_elsewhere(options: argparse.Namespace) -> None:
-    """Raise ``InvalidInput`` where an agent at a URL would be served what belongs to this machine, unasked."""
-    served = {
-        "--read-files": options.read_files,
-        "--write-files": options.write_files,
-        "--terminals": options.terminals,
-    }
-    named = [option for option, given in served.items() if given]
-    if named and not options.allow_remote_services:
-        raise InvalidInput(
-            f"{', '.join(named)}: over a network this lets whoever controls the agent act on this machine; if that is "
-            "what you want, add --allow-remote-services"
-        )
-    if options.cwd == "." and not options.allow_remote_services:
-        raise InvalidInput("an agent at a URL needs --cwd with an absolute path of its own machine, e.g. /workspace")
-
-
 def _split(arguments: list[str]) -> tuple[list[str], bool, list[str]]:
     """Split at the first ``--``; the middle part tells whether there is one."""
     position = arguments.index("--") if "--" in arguments else len(arguments)
     return arguments[:position], position < len(arguments), arguments[position + 1 :]
-
-
-def _permissions(choice: str, view: TurnView, lines: TerminalLines) -> Permissions:
-    """Return how permissions are decided; granting --write-files or --terminals is consent, unless there are rules.
-
-    Raises:
-        InvalidInput: the choice is no word and no file with a policy.
-    """
-    word = choice.replace("_", "-")  # as policies spell it
-    if choice == "ask":
-        return Permissions(ask=TerminalAsker(view, lines), direct=False)
-    if word in ("allow-once", "reject"):
-        policy = PermissionPolicy.allow_once() if word == "allow-once" else PermissionPolicy.reject()
-        return Permissions(ask=by_policy(policy, view, f"--permissions {word}"), direct=False)
-    try:
-        policy = PermissionPolicy.read_only() if word == "read-only" else PermissionPolicy.load(choice)
-    except OSError as error:
-        words = "reject, allow-once, ask, read-only"
-        raise InvalidInput(
-            f"--permissions takes {words}, or a file with a policy; {choice}: {error.strerror}"
-        ) from None
-    return Permissions(policy=policy, ask=TerminalAsker(view, lines) if _at_a_terminal() else None)
 
 
 def _at_a_terminal() -> bool:

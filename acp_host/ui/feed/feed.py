@@ -156,7 +156,8 @@ class Feed:
 
     def hello(self, viewer: Viewer) -> dict[str, Any]:
         """Return the first message for a viewer."""
-        agent = self._host.agreement.agent_info
+        agreement = self._host.agreement
+        agent = agreement.agent_info
         return {
             "type": "hello",
             "feed": FEED_VERSION,
@@ -166,7 +167,7 @@ class Feed:
                 "version": agent.version if agent is not None else None,
             },
             "host": {"name": "acp_host", "version": __version__},
-            "protocolVersion": self._host.agreement.protocol_version,
+            "protocolVersion": agreement.protocol_version,
             "viewer": viewer.number,
             "controller": viewer.is_controller,
             "mayControl": viewer.may_control,

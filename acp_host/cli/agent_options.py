@@ -1,0 +1,125 @@
+"""What every command that talks to an agent lets it do, and how it is reached: :func:`add_agent_options`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from acp_host.cli.record import add_recording_options, redaction_of
+from acp_host.cli.target import Target, add_remote_options, target_of
+from acp_host.errors import InvalidInput
+from acp_host.recording import Recording
+from acp_host.services.permissions import PermissionHandler, PermissionPolicy, Permissions
+
+__all__ = ["OFTEN_MISPLACED", "add_agent_options", "agent_target", "permissions_of", "recording_of"]
+
+OFTEN_MISPLACED = ("--permissions", "--forms", "--read-files", "--write-files", "--terminals", "--agent-arg", "--cwd")
+"""Options that are found behind the agent's command, where they are the agent's."""
+
+
+def add_agent_options(parser: Any, *, permissions: str) -> None:
+    """Add the options, and the agent itself.
+
+    Args:
+        parser: of the command.
+        permissions: the default of ``--permissions``.
+    """
+    parser.add_argument("--cwd", default=".", metavar="D", help="working directory of the session (default: this one)")
+    parser.add_argument(
+        "--agent-arg",
+        action="append",
+        default=[],
+        metavar="A",
+        help="one more argument for the agent's command, after AGENT...; write --agent-arg=-- for its own --",
+    )
+    parser.add_argument(
+        "--permissions",
+        default=permissions,
+        metavar="HOW",
+        help="what the agent may do: reject, allow-once, ask, read-only, or a file with a policy "
+        f"(default: {permissions})",
+    )
+    parser.add_argument("--read-files", action="store_true", help="let the agent read files below the directory")
+    parser.add_argument("--write-files", action="store_true", help="let the agent write files below the directory")
+    parser.add_argument("--terminals", action="store_true", help="run commands for the agent, with all your rights")
+    parser.add_argument("--record", metavar="FILE", help="record the conversation, without secrets, for a bug report")
+    add_recording_options(parser)
+    add_remote_options(parser)
+    parser.add_argument(
+        "--allow-remote-services",
+        action="store_true",
+        help="let --read-files, --write-files and --terminals go with a URL, too: its server then acts on this machine",
+    )
+    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's command, or its URL")
+
+
+def agent_target(words: Sequence[str], options: argparse.Namespace) -> Target:
+    """Return the agent that is named, and check that the options go with it.
+
+    Args:
+        words: its command, or its URL.
+        options: parsed.
+
+    Raises:
+        InvalidInput: they do not.
+    """
+    # Before Python 3.13 argparse makes an empty list of --agent-arg=--.
+    target = target_of([*words, *(argument or "--" for argument in options.agent_arg)], options)
+    if target.remote is not None:
+        _check_elsewhere(options)
+    elif not os.path.isdir(options.cwd):
+        raise InvalidInput(f"--cwd {options.cwd} is not a directory")
+    return target
+
+
+def _check_elsewhere(options: argparse.Namespace) -> None:
+    """Raise ``InvalidInput`` where an agent at a URL would be served what belongs to this machine, unasked."""
+    served = {
+        "--read-files": options.read_files,
+        "--write-files": options.write_files,
+        "--terminals": options.terminals,
+    }
+    named = [option for option, given in served.items() if given]
+    if named and not options.allow_remote_services:
+        raise InvalidInput(
+            f"{', '.join(named)}: over a network this lets whoever controls the agent act on this machine; if that is "
+            "what you want, add --allow-remote-services"
+        )
+    if options.cwd == "." and not options.allow_remote_services:
+        raise InvalidInput("an agent at a URL needs --cwd with an absolute path of its own machine, e.g. /workspace")
+
+
+def permissions_of(
+    choice: str, *, ask: PermissionHandler | None, by_word: Callable[[PermissionPolicy, str], PermissionHandler]
+) -> Permissions:
+    """Return how permissions are decided; granting --write-files or --terminals is consent, unless there are rules.
+
+    Args:
+        choice: what ``--permissions`` says.
+        ask: asks the user; ``None``: nobody can be asked, and what a policy would ask is rejected.
+        by_word: returns what answers by a policy that one word stands for.
+
+    Raises:
+        InvalidInput: the choice is no word and no file with a policy.
+    """
+    word = choice.replace("_", "-")  # as policies spell it
+    if choice == "ask":
+        return Permissions(ask=ask, direct=False)
+    if word in ("allow-once", "reject"):
+        policy = PermissionPolicy.allow_once() if word == "allow-once" else PermissionPolicy.reject()
+        return Permissions(ask=by_word(policy, word), direct=False)
+    try:
+        policy = PermissionPolicy.read_only() if word == "read-only" else PermissionPolicy.load(choice)
+    except OSError as error:
+        words = "reject, allow-once, ask, read-only"
+        raise InvalidInput(
+            f"--permissions takes {words}, or a file with a policy; {choice}: {error.strerror}"
+        ) from None
+    return Permissions(policy=policy, ask=ask)
+
+
+def recording_of(options: argparse.Namespace) -> Recording | None:
+    """Return how the conversation is recorded; ``None``: it is not."""
+    return None if options.record is None else Recording(options.record, redact=redaction_of(options))
