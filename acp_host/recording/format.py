@@ -54,6 +54,8 @@ CLOSED_BY_HOST = "closed by this host"
 END_OF_STREAM = "<EOF>"
 """What some recorders write as ``raw`` where a stream ended; the line that begins the next connection says it again."""
 
+_LONGEST_TIME = 1e300
+"""Seconds; what is longer is no number that can be written again."""
 _GZIP = b"\x1f\x8b"
 _MEMBERS = frozenset(("dir", "t", "msg", "raw", "note", "event"))
 
@@ -119,15 +121,17 @@ class RecordedLine:
         """Whether a new process or connection begins here."""
         if self.direction != RecordedDirection.META or self.problem is not None:
             return False
-        return self.event is None or self.event == MetaEvent.CONNECTION
+        return self.event == MetaEvent.CONNECTION or (self.event is None and self.note is not None)
 
 
 def encode_line(line: RecordedLine) -> bytes:
-    """Return a line as it stands in a file, newline included.
+    """Return a line as it stands in a file, newline included; one that could not be read still cannot be.
 
     Raises:
         InvalidInput: something in it has no JSON form.
     """
+    if line.problem is not None:
+        return " ".join((line.raw or "").split()).encode(errors="replace") + b" (unreadable)\n"
     members: dict[str, Any] = {"dir": line.direction, "t": round(line.time, 6)}
     if line.note is not None:
         members["note"] = line.note
@@ -136,7 +140,7 @@ def encode_line(line: RecordedLine) -> bytes:
     members.update(line.details)
     if line.raw is not None:
         members["raw"] = line.raw
-    elif line.note is None:
+    elif line.note is None or line.message is not None:
         members["msg"] = line.message
     return encode(members)
 
@@ -152,8 +156,8 @@ def parse_line(data: bytes, number: int = 0) -> RecordedLine:
     direction, time = members.get("dir"), members.get("t", 0.0)
     if direction not in tuple(RecordedDirection):
         return _unreadable(data, number, '"dir" is neither "in" nor "out" nor "meta"')
-    if isinstance(time, bool) or not isinstance(time, int | float):
-        return _unreadable(data, number, '"t" is no number')
+    if isinstance(time, bool) or not isinstance(time, int | float) or not abs(time) < _LONGEST_TIME:
+        return _unreadable(data, number, '"t" is no number of seconds')
     raw, note, event = members.get("raw"), members.get("note"), members.get("event")
     for name, value in (("raw", raw), ("note", note), ("event", event)):
         if not isinstance(value, str | None):

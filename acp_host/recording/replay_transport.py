@@ -26,10 +26,9 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import IO, Any
 
-import orjson
-
 from acp_host.diagnostics import excerpt
 from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState
+from acp_host.recording.exact_json import loads
 from acp_host.recording.format import (
     CLOSED_BY_HOST,
     END_OF_STREAM,
@@ -145,7 +144,7 @@ class ReplayTransport(Transport):
     def write(self, data: bytes) -> None:
         """Take messages of the host; for the rest as every transport."""
         self._check()
-        self._sent += [orjson.loads(line) for line in data.splitlines() if line.strip()]
+        self._sent += [loads(line, lenient=True) for line in data.splitlines() if line.strip()]
         self._go_on()
 
     async def drain(self) -> None:
@@ -224,9 +223,18 @@ class ReplayTransport(Transport):
             message = self._ids.translated(line.message)
             if "method" in message and "id" in message and isinstance(message["id"], str | int | float):
                 self._asked[message["id"]] = str(message["method"])
-            self._receiver.data_received(encode(message))
+            self._play_message(message, line.number)
         elif line.raw is not None and line.raw != END_OF_STREAM:
             self._receiver.data_received(f"{line.raw}\n".encode("utf-8", "replace"))
+
+    def _play_message(self, message: dict[str, Any], number: int) -> None:
+        assert self._receiver is not None
+        try:
+            data = encode(message)
+        except InvalidInput as error:
+            self._end_diverged(f"line {number} of the recording cannot be played: {error}", number)
+            return
+        self._receiver.data_received(data)
 
     def _match_sent(self) -> None:
         for message in tuple(self._sent):

@@ -81,6 +81,8 @@ def test_only_a_new_connection_is_one():
         (b"[]", "not a JSON object"),
         (b'{"dir":"up","t":0,"msg":{}}', '"dir"'),
         (b'{"dir":"in","t":"0","msg":{}}', '"t"'),
+        (b'{"dir":"in","t":NaN,"msg":{}}', '"t"'),
+        (b'{"dir":"in","t":' + b"9" * 400 + b',"msg":{}}', '"t"'),
         (b'{"dir":"in","t":0,"raw":1}', '"raw"'),
         (b'{"dir":"in","t":0}', 'neither "msg" nor "raw"'),
         (b"[" * 100_000, "not JSON"),
@@ -91,6 +93,14 @@ def test_a_bad_line_says_what_is_wrong_and_loses_no_other(line, problem):
     assert (first.note, last.note, last.number) == ("a", "b", 3)
     assert problem in bad.problem
     assert bad.raw == line[:2047].decode() + ("…" if len(line) > 2048 else "")
+
+
+def test_a_bad_line_that_is_written_again_is_a_bad_one_and_no_other():
+    lines = read(b'rub\tbish\n{"dir":\n\x1f\x8b\n{"dir":"in","t":0,"note":"n","msg":{"id":1}}\n')
+    again = read(b"".join(map(encode_line, lines)))
+    assert [line.problem is None for line in again] == [False, False, False, True]
+    assert not any(line.begins_connection for line in again)
+    assert again[-1].message == {"id": 1}
 
 
 def test_a_line_that_the_end_of_the_file_cut_off_is_told():

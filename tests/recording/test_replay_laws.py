@@ -10,6 +10,8 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from acp_host.recording import encode_line, read_recording
+from acp_host.recording.anonymise import anonymise
 from acp_host.replay import fold_recording
 from acp_host.replay.comparing import compare_states
 
@@ -79,3 +81,23 @@ def test_whatever_a_file_holds_it_is_folded_and_always_the_same(damage: Any) -> 
     assert [each for each in first.diagnostics if each.kind == "handler_failed"] == []
     assert first.to_bytes() == second.to_bytes()
     assert compare_states(first.to_json(), second.to_json()) == []
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(DAMAGE)
+def test_whatever_a_file_holds_it_is_folded_alike_when_it_is_anonymous(damage: Any) -> None:
+    data = damaged(damage)
+    made = b"".join(map(encode_line, anonymise(read_recording(io.BytesIO(data)))))
+    before, after = (fold_recording(io.BytesIO(each)).to_json() for each in (data, made))
+
+    assert structure(after["sessions"]) == structure(before["sessions"])
+    assert [each["kind"] for each in after["diagnostics"]] == [each["kind"] for each in before["diagnostics"]]
+
+
+def structure(value: Any) -> Any:
+    """All but what texts say."""
+    if isinstance(value, dict):
+        return [structure(item) for item in value.values()]
+    if isinstance(value, list):
+        return [structure(item) for item in value]
+    return str if isinstance(value, str) else value

@@ -203,6 +203,29 @@ async def test_half_a_file_is_played_as_far_as_it_goes() -> None:
     assert "session/cancel" in str(error)
 
 
+async def test_what_no_host_could_get_ends_the_replay() -> None:
+    deep: Any = 1
+    for _ in range(3_000):
+        deep = {"a": deep}
+    transport = ReplayTransport([*OPENING, prompt("go"), line("in", {"method": "x", "params": deep}), says("more")])
+    async with acp_host.connect(transport) as host:
+        session = await host.new_session(".")
+        with pytest.raises(OutcomeUnknown):
+            await session.prompt("go")
+    with pytest.raises(ReplayDiverged, match="cannot be played"):
+        transport.check_finished()
+
+
+@pytest.mark.parametrize("request_id", [2**70 + 1, "\ud800", 1.5])
+async def test_ids_of_every_kind_are_those_that_were_recorded(request_id: Any) -> None:
+    refused = line("out", {"id": request_id, "error": {"code": -32601, "message": "no"}})
+    transport = ReplayTransport([*OPENING, line("in", {"id": request_id, "method": "x/y"}), refused, says("done")])
+    async with acp_host.connect(transport) as host:
+        session = await host.new_session(".")
+        await until(lambda: session.state.snapshot().transcript)
+        transport.check_finished()
+
+
 async def test_a_replay_is_played_once() -> None:
     transport = ReplayTransport(OPENING)
     async with acp_host.connect(transport):
