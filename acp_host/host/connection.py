@@ -17,7 +17,6 @@ from acp_host.errors import (
     ConnectionClosed,
     ConnectionLost,
     InvalidState,
-    OutcomeUnknown,
 )
 from acp_host.host.agent_methods import AgentMethods
 from acp_host.host.auditing import Auditor
@@ -26,7 +25,7 @@ from acp_host.host.change_check import ChangeCheck, ChangeCheckSettings
 from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.driver import Driver
-from acp_host.host.handshake import agree
+from acp_host.host.handshake import shake_hands
 from acp_host.host.harn_routes import HarnRoutes
 from acp_host.host.health import ConnectionHealth, SessionReturn
 from acp_host.host.incoming import IncomingRequests, RequestHandler
@@ -41,7 +40,6 @@ from acp_host.host.services import ServiceHandlers, ServiceSet
 from acp_host.host.session import Session
 from acp_host.host.session_context import Opening, SessionContext
 from acp_host.host.session_table import SessionTable
-from acp_host.host.start_failures import StartFailures
 from acp_host.host.tasks import TaskOwner
 from acp_host.protocol.events import CancelRequested, Ended, NotificationReceived, RequestReceived
 from acp_host.protocol.host_protocol import HostEvent, HostProtocol
@@ -142,11 +140,6 @@ class HostConnection(AgentMethods):
         self._mcp = McpServers(self._tasks.start, self._notify_of_mcp, self.diagnostics.add)
         self._incoming.serve("mcp/message", self._mcp.message)
         self._restoration = self._make_restoration()
-
-    def _learn_secrets(self, transport: Transport) -> None:
-        if transport.launch is not None:
-            self.diagnostics.redactor.add_named(transport.launch.env)
-        self.diagnostics.redactor.add(transport.secrets)
 
     def _make_session_context(self) -> SessionContext:
         return SessionContext(
@@ -378,47 +371,8 @@ class HostConnection(AgentMethods):
         self._reconnecting.hurry()
 
     async def _shake_hands(self, reached: Callable[[], None]) -> None:
-        """Start the transport and agree with the agent, on another one where it takes that; raises as :meth:`open`."""
-        refusal = await self._shake_hands_here(reached)
-        if refusal is None:
-            return
-        protocol, earlier = self._driver.protocol, self._driver.transport
-        transport, version = earlier.again({}), protocol.half_agreed
-        if transport is not None and version is not None:
-            self._driver.attach(transport, self._make_protocol((version,)))
-            await earlier.close()
-            await self._shake_hands_here(reached)
-        elif protocol.ended or not protocol.settle():
-            raise refusal
-        else:
-            text = (
-                f"the agent speaks ACP version {version} and was asked in the form of both versions, but takes no "
-                f"other initialize ({refusal or 'no answer in time'}); it may not know all that this host offers"
-            )
-            self.diagnostics.add(Diagnostic(DiagnosticKind.UNEXPECTED, text, method="initialize"))
-
-    async def _shake_hands_here(self, reached: Callable[[], None]) -> Exception | None:
-        """Start the transport and ask the agent; return why it does not take a second question on this connection."""
-        transport, seconds = self._driver.transport, self._options.start_timeout
-        self._learn_secrets(transport)
-        failures = StartFailures(transport, self.diagnostics)
-        try:
-            await self._driver.start()
-            self.diagnostics.redactor.add(transport.secrets)  # the server may have set cookies
-            reached()
-            async with asyncio.timeout(seconds):
-                return await agree(self._driver)
-        except TimeoutError:
-            timeout = failures.timeout(seconds)  # with what is so at the deadline, and not after the end
-            await transport.close()
-            raise failures.complete(timeout) from None
-        except (OutcomeUnknown, ConnectionLost) as error:
-            await transport.close()
-            raise failures.ended_early(error) from error
-        except BaseException as error:
-            await transport.close()
-            failures.complete(error)
-            raise
+        seconds = self._options.start_timeout
+        await shake_hands(self._driver, self._make_protocol, self.diagnostics, seconds, reached)
 
     async def close(self) -> None:
         """End the connection: answer what is open, stop the transport and its processes. May be called repeatedly."""
