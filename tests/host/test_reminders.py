@@ -684,7 +684,7 @@ async def test_the_new_connections_sidebar_and_rungs_are_in_force():
 
 
 async def test_right_after_a_load_what_is_reported_of_reminders_is_live(monkeypatch):
-    monkeypatch.setattr("acp_host.host.replay.QUIET", 1000)
+    monkeypatch.setattr("acp_host.host.replay_window.QUIET", 1000)
 
     async def whole(agent):
         await agent.handshake({"loadSession": True, **RFC})

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acp_host import HostConnection, RequestFailed
-from acp_host.host.replay import QUIET, ReplayWindow
+from acp_host.host.replay_window import QUIET, ReplayWindow
 from acp_host.state.clock import ManualClock, ManualScheduler
 from acp_host.state.session_state import SessionState
 from acp_host.testing import ScriptedAgent
@@ -111,7 +111,7 @@ class TestWindow:
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is, the window does not close meanwhile."""
-    monkeypatch.setattr("acp_host.host.replay.QUIET", 1000)
+    monkeypatch.setattr("acp_host.host.replay_window.QUIET", 1000)
 
 
 def opening(method: str, before: int, *updates: dict[str, Any], answer: Any = None):
@@ -146,7 +146,7 @@ async def test_a_loaded_history_may_come_before_and_after_the_answer(before: int
 
 
 async def test_after_a_while_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_host.host.replay.QUIET", 0.01)
+    monkeypatch.setattr("acp_host.host.replay_window.QUIET", 0.01)
     async with connected(opening("session/load", 1, *HISTORY)) as host:
         session = await host.load_session("old")
         await until(lambda: not session.state.is_replaying)
