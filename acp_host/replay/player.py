@@ -1,8 +1,8 @@
 """A recording, played to a host: :class:`RecordingPlayer`.
 
 Line by line, in the order and at the times of the recording: what the agent sent comes in, what the host sent is done
-again (:mod:`acp_host.replay.doing`). The host of a recording may have broken the rules of this one; then what it did is
-done as far as it can be, with a diagnostic. Nothing in a recording raises.
+again (:mod:`acp_host.replay.host_actions`). The host of a recording may have broken the rules of this one; then what it
+did is done as far as it can be, with a diagnostic. Nothing in a recording raises.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from acp_host.host.directories import Directories
 from acp_host.host.session import Session
 from acp_host.recording.format import CLOSED_BY_HOST, END_OF_STREAM, MetaEvent, RecordedDirection, RecordedLine
 from acp_host.recording.recorded_ids import RecordedIds, request_key
-from acp_host.replay.doing import Doing
+from acp_host.replay.host_actions import HostActions
 from acp_host.replay.pace import LineTimes, Pace, RecordedClock
 from acp_host.replay.played_wire import PlayedWire, RecordedCall
 from acp_host.replay.recorded_terminals import RecordedTerminals
@@ -77,7 +77,7 @@ class RecordingPlayer:
         self._problems: list[Diagnostic] = []
         self._clock: RecordedClock  # there is a loop when it is played
         self._wire: PlayedWire  # there are these when the recorded host has introduced itself
-        self._doing: Doing
+        self._actions: HostActions
         self._terminals: RecordedTerminals
 
     @property
@@ -153,7 +153,7 @@ class RecordingPlayer:
         self._terminals = RecordedTerminals(self._fold_terminal)
         self._wire = PlayedWire(self._ids)
         self._host = host = ReplayedHost(self._wire, options, self._terminals.answered)
-        self._doing = Doing(host, self._goes_on, in_the_middle=params is None)
+        self._actions = HostActions(host, self._goes_on, in_the_middle=params is None)
         await host.begin()
         return host
 
@@ -239,7 +239,7 @@ class RecordingPlayer:
 
     async def _do(self, call: RecordedCall) -> None:
         try:
-            await self._doing.do(call.method, call.message.get("params"))
+            await self._actions.do(call.method, call.message.get("params"))
         except AcpError as error:
             if not call.sent:
                 self._wire.give_up(call)
@@ -251,7 +251,7 @@ class RecordingPlayer:
 
     def _notify(self, method: str, params: dict[str, Any]) -> None:
         if method == "session/cancel":
-            self._doing.cancel(params)
+            self._actions.cancel(params)
         elif method == "$/cancel_request":
             call = self._wire.calls.get(request_key(params.get("requestId")))
             if call is not None and call.method != "session/prompt" and call in self._tasks:

@@ -1,4 +1,4 @@
-"""What the recorded host did, done again by the host of now: :class:`Doing`.
+"""What the recorded host did, done again by the host of now: :class:`HostActions`.
 
 ==============================================  ========================================================================
 the recorded host sent                          the host of now
@@ -21,14 +21,14 @@ from typing import Any
 from acp_host.host.session import Session
 from acp_host.host.turn import PromptToSend
 from acp_host.reminders import ReminderPolicy
-from acp_host.replay.reminding import CARRIERS, leading_in, policy_from, reminder_in
+from acp_host.replay.recorded_reminders import CARRIERS, leading_in, policy_from, reminder_in
 from acp_host.replay.replayed_host import ReplayedHost
 from acp_host.state.reminder_entry import Rung
 from acp_host.wire.content import ContentBlock
 from acp_host.wire.converters import structure_tolerant
 from acp_host.wire.prompt import PromptRequest
 
-__all__ = ["Doing"]
+__all__ = ["HostActions"]
 
 _Params = Mapping[str, Any]
 
@@ -37,7 +37,7 @@ _REOPENS = ("session/load", "session/resume")
 _CLOSES = ("session/close", "session/delete", "session/archive")
 
 
-class Doing:
+class HostActions:
     """Does again what a recorded request was for.
 
     Args:
@@ -118,9 +118,9 @@ class Doing:
                 return session.injections.replace(message, _blocks(content))
         if session.agreement.harn is None:
             return None
-        from acp_host.replay.doing_harn import of_harn  # loaded for such agents only
+        from acp_host.replay.harn_actions import harn_action  # loaded for such agents only
 
-        return of_harn(session, method, params)
+        return harn_action(session, method, params)
 
     async def _prompt(self, session: Session, params: _Params) -> None:
         request: PromptRequest = structure_tolerant(params, PromptRequest)[0]

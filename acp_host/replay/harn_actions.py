@@ -1,4 +1,4 @@
-"""What the recorded host did with a Harn agent beyond ACP, as far as its state knows more for it: :func:`of_harn`."""
+"""What the recorded host did with a Harn agent beyond ACP, as far as the state knows of it: :func:`harn_action`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from acp_host import harn
 from acp_host.host.session import Session
 
-__all__ = ["of_harn"]
+__all__ = ["harn_action"]
 
 
-def of_harn(session: Session, method: str, params: Mapping[str, Any]) -> Awaitable[Any] | None:
+def harn_action(session: Session, method: str, params: Mapping[str, Any]) -> Awaitable[Any] | None:
     """Return what does again what a request in a session was for; ``None``: it is only sent."""
     commands = harn.of(session)
     match method, params:
