@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import uuid
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from attrs import frozen
@@ -31,6 +30,7 @@ from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests
 from acp_host.host.interruption import Interruption
 from acp_host.host.outcome import Outcome, outcome_of
+from acp_host.host.prompt_names import PromptNames
 from acp_host.host.reminders import SessionReminders
 from acp_host.host.session_gone import says_gone
 from acp_host.host.turn import Turn
@@ -43,9 +43,6 @@ from acp_host.wire.ids import RequestId
 from acp_host.wire.prompt import CancelNotification, PromptRequest, PromptResponse, StopReason
 
 __all__ = ["CancelTimeouts", "TurnQueue"]
-
-_MAX_NAMED = 100
-"""How many turns that are over what comes late can still be told to belong to."""
 
 
 @frozen(kw_only=True)
@@ -132,8 +129,8 @@ class TurnQueue:
         """Whether they were looked at for the turn that is sent next."""
         self._judging: Turn | None = None
         """The turn that is over, while it is found out what it has changed."""
-        self._named: dict[str, int] = {}
-        """The numbers of the newest turns by the names that a Harn agent was given for their prompts, oldest first."""
+        self._names = PromptNames()
+        """What a Harn agent calls the prompts."""
         self._is_held = False
         """Whether a prompt that was given up is still to be answered before another one may be sent."""
         self._queue: deque[Turn] = deque()
@@ -210,7 +207,8 @@ class TurnQueue:
             turn = self._queue.popleft()
             leading = self.reminders.lead_prompt()
             blocks = (*(reminder.block for reminder in leading), *turn.prompt.blocks)
-            params = PromptRequest(self._session_id, blocks, turn.prompt.meta or UNSET, extra=self._name(turn))
+            named = {"messageId": self._names.new(turn.number)} if self.agent_is_harn else NO_EXTRA
+            params = PromptRequest(self._session_id, blocks, turn.prompt.meta or UNSET, extra=named)
             self.current = turn
             error = self._write(turn, params)
             if error is not None and self._driver.may_return and isinstance(error, TransportError | ConnectionClosed):
@@ -228,22 +226,12 @@ class TurnQueue:
 
     def has_named(self, name: str) -> bool:
         """Tell whether a prompt with this name was sent here, as far as is remembered."""
-        return name in self._named
+        return name in self._names
 
     def turn_over(self, name: str | None) -> int | None:
         """Return the number of the turn whose prompt has this name, if it is over; ``None`` for every other name."""
-        number = None if name is None else self._named.get(name)
+        number = self._names.turn_of(name)
         return None if self.current is not None and self.current.number == number else number
-
-    def _name(self, turn: Turn) -> Mapping[str, Any]:
-        """Name a prompt, for an agent that says of everything to which prompt it belongs."""
-        if not self.agent_is_harn:
-            return NO_EXTRA
-        if len(self._named) >= _MAX_NAMED:
-            del self._named[next(iter(self._named))]
-        name = uuid.uuid4().hex
-        self._named[name] = turn.number
-        return {"messageId": name}
 
     def _is_ready(self) -> bool:
         """Tell whether the session's directories were looked at, and have it done if not."""
