@@ -281,7 +281,7 @@ class ConnectedSession(SessionMethods):
 
     def is_over(self, prompt: str) -> bool:
         """Tell whether the turn of such a prompt is over."""
-        return self._turns.turn_over(prompt) is not None
+        return self._turns.ended_turn(prompt) is not None
 
     @property
     def is_cancelling(self) -> bool:
@@ -320,7 +320,7 @@ class ConnectedSession(SessionMethods):
         """Send no more prompts over this connection: this side is about to leave it."""
         self._turns.hold()
 
-    async def turn_over(self) -> None:
+    async def wait_for_turn(self) -> None:
         """Wait until the agent is done with the turn on the wire, if there is one."""
         turn = self._turns.at_agent
         if turn is not None:

@@ -110,7 +110,7 @@ class Restoration:
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_ANSWERS):
                 for session in self._parts.sessions:
-                    await session.turn_over()
+                    await session.wait_for_turn()
                 await driver.settled()
         driver.connection_lost(ConnectionLost("this host has left the connection for another one"))
 

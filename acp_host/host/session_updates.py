@@ -208,7 +208,7 @@ class SessionUpdates:
         meta = update.data.get("_meta") if isinstance(update, UnknownSessionUpdate) else update.meta
         if is_replayed(told, meta) and not self._state.is_replaying:
             return _Place(None, replayed=True)
-        number = self._turns.turn_over(prompt_name(told))
+        number = self._turns.ended_turn(prompt_name(told))
         return None if number is None else _Place(number)
 
     def _bring_to_turn(self, update: Any) -> None:
@@ -236,7 +236,7 @@ class SessionUpdates:
         """Tell whether nobody needs to see each chunk of a run."""
         if self._observers.connected or self.reminders.is_listening:
             return False
-        return self._turns.turn_over(prompt_name(run)) is None
+        return self._turns.ended_turn(prompt_name(run)) is None
 
     def _receive_run(self, run: ChunkRun) -> None:
         """Take chunks all at once, to the same effect."""

@@ -228,7 +228,7 @@ class TurnQueue:
         """Tell whether a prompt with this name was sent here, as far as is remembered."""
         return name in self._names
 
-    def turn_over(self, name: str | None) -> int | None:
+    def ended_turn(self, name: str | None) -> int | None:
         """Return the number of the turn whose prompt has this name, if it is over; ``None`` for every other name."""
         number = self._names.turn_of(name)
         return None if self.current is not None and self.current.number == number else number

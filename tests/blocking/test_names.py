@@ -9,6 +9,7 @@ import pytest
 import acp_host
 from acp_host import blocking
 from acp_host.host.authentication import Authentication
+from acp_host.host.connected_session import ConnectedSession
 from acp_host.host.injections import SessionInjections
 from acp_host.state.options import OptionsView
 from acp_host.state.session_state import SessionState
@@ -17,42 +18,18 @@ from acp_host.testing import ReferenceAgent
 FOR_THE_CONNECTION = {
     "HostConnection": {"open"},
     "Session": {
-        "connection_ended",
-        "connection_lost",
-        "connection_renewed",
-        "continue_from",
-        "file_written",
-        "give_up",
-        "goes_on",
-        "has_sent",
-        "is_cancelling",
+        *vars(ConnectedSession),
         "is_lost",
-        "is_over",
-        "is_suspended",
-        "is_working",
         "lacks",
-        "let_go",
         "once",
-        "opened",
         "origin",
-        "permitted",
+        "queue_prompt",
         "receive",
         "receive_notification",
-        "standing",
-        "subagents",
-        "queue_prompt",
-        "question_begins",
-        "question_ends",
-        "question_shown",
-        "receive_from_subagent",
-        "refused",
-        "replay_begins",
-        "replay_ends",
         "report_malformed",
-        "request_begins",
-        "request_ends",
+        "standing",
         "subagent_state",
-        "terminal_changed",
+        "subagents",
     },
     "Turn": {
         "fail",
@@ -63,6 +40,7 @@ FOR_THE_CONNECTION = {
         "judged",
         "next_updates",
         "note_choice",
+        "over",
         "cancel_reason",
         "receive",
         "receive_run",
