@@ -20,9 +20,11 @@ from acp_host.recording.format import (
     RecordedDirection,
     RecordedLine,
     encode_line,
+    numbered_files,
     parse_line,
     part_path,
     parts_of,
+    place_of,
 )
 
 __all__ = ["RecordingFile"]
@@ -64,6 +66,7 @@ class RecordingFile:
         except OSError as error:
             raise InvalidInput(f"the recording {self.path} cannot be written: {error.strerror or error}") from error
         self._is_torn = self._size > 0 and not _ends_line(self.path)
+        self._part, self._first = place_of(self.path) or (1, 0)
 
     def write(self, pieces: Sequence[bytes], time: float) -> None:
         """Append pieces of whole lines; where a piece does not fit into this file any more, it begins a new one.
@@ -75,6 +78,8 @@ class RecordingFile:
         Raises:
             OSError: they could not be written, or only a part of them; the next write begins a new line.
         """
+        if self._fd < 0:  # a new part could not be opened
+            self._open_part(time)
         data = b"".join(pieces)
         if self._size + len(data) <= self._max_bytes:
             self._append(data)
@@ -99,24 +104,27 @@ class RecordingFile:
             self._fd = -1
 
     def _begin_part(self, time: float) -> None:
-        parts = parts_of(self.path)
-        newest = max(parts, default=0) + 1
-        self.close()
-        try:
-            self.path.replace(part_path(self.path, newest))
-        finally:
-            self._fd, self._size = _open(self.path)
-        self._is_torn = False
-        kept = [*parts, newest]
+        earlier = list(parts_of(self.path)) if self._first else []
+        newest = max(self._part, max(numbered_files(self.path), default=0) + 1)
+        if sys.platform == "win32":
+            self.close()  # a file that is open cannot be renamed
+        self.path.replace(part_path(self.path, newest))
+        self.close()  # it was locked until here, so that nobody else took it for the newest
+        self._part, self._first = newest + 1, self._first or newest
+        kept = [*earlier, newest]
         for part in kept[1 : max(1, len(kept) + 2 - self._max_files)]:
             part_path(self.path, part).unlink(missing_ok=True)
-        note = f"continues part {newest} of this recording"
+        self._open_part(time)
+
+    def _open_part(self, time: float) -> None:
+        self._fd, self._size = _open(self.path)
+        self._is_torn = False
         line = RecordedLine(
             direction=RecordedDirection.META,
             time=time,
-            note=note,
+            note=f"continues part {self._part - 1} of this recording",
             event=MetaEvent.CONTINUES,
-            details={"part": newest + 1},
+            details={"part": self._part, "first": self._first},
         )
         self._append(encode_line(line))
 
@@ -127,7 +135,10 @@ def _open(path: Path) -> tuple[int, int]:
     fd = os.open(path, flags, 0o600)
     try:
         _lock(fd)
-        return fd, os.fstat(fd).st_size
+        found = os.fstat(fd)
+        if not os.path.samestat(found, os.stat(path)):
+            raise OSError("another recording has just moved it")
+        return fd, found.st_size
     except OSError:
         os.close(fd)
         raise

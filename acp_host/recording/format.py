@@ -10,7 +10,8 @@ connection begins: ids that were pending are forgotten, sessions go on. This rec
 with a :class:`MetaEvent` in ``event`` and further members beside it.
 
 A recording that has become too large is continued in a new file. The path of a recording always names its newest part;
-earlier parts of ``talk.jsonl`` are ``talk.1.jsonl``, ``talk.2.jsonl`` and so on, oldest first.
+earlier parts of ``talk.jsonl`` are ``talk.1.jsonl``, ``talk.2.jsonl`` and so on, oldest first. Each but the first says
+in its first line that it continues the others, so that other files with such names are never taken for parts.
 """
 
 from __future__ import annotations
@@ -39,11 +40,19 @@ __all__ = [
     "RecordedDirection",
     "RecordedLine",
     "encode_line",
+    "numbered_files",
     "parse_line",
     "part_path",
     "parts_of",
+    "place_of",
     "read_recording",
 ]
+
+_FIRST_LINE = 64 * 1024
+"""Bytes of the first line of a file that are looked at to find out which part it is."""
+
+_LONG = 1024
+"""Characters of a line that is longer than what a file says of itself."""
 
 MAX_LINE = 96 * 2**20
 """Longest line that is read, in bytes: a message of the largest size, and room for what escapes add to it."""
@@ -85,7 +94,7 @@ class MetaEvent(StrEnum):
     NOT_RECORDED = "not_recorded"
     """``count`` messages in the direction ``of`` are missing here."""
     CONTINUES = "continues"
-    """A file begins that continues an earlier one, as its part ``part``."""
+    """A file begins that continues an earlier one, as its part ``part``; the number of the first one is ``first``."""
     PARTS_MISSING = "parts_missing"
     """``count`` parts that stood here were deleted to make room. It is in no file: the reader makes this line."""
 
@@ -182,12 +191,58 @@ def part_path(path: str | os.PathLike[str], part: int) -> Path:
     return newest.with_name(f"{newest.stem}.{part}{newest.suffix}")
 
 
-def parts_of(path: str | os.PathLike[str]) -> dict[int, Path]:
-    """Return the earlier parts of a recording that exist, by number, oldest first."""
+def numbered_files(path: str | os.PathLike[str]) -> dict[int, Path]:
+    """Return the files that have the name of an earlier part of a recording, by number, lowest first."""
     newest = Path(path)
     name = re.compile(rf"{re.escape(newest.stem)}\.([1-9][0-9]{{0,8}}){re.escape(newest.suffix)}")
     found = ((name.fullmatch(entry.name), entry) for entry in newest.parent.iterdir())
     return dict(sorted((int(match[1]), entry) for match, entry in found if match is not None))
+
+
+def parts_of(path: str | os.PathLike[str]) -> dict[int, Path]:
+    """Return the earlier parts of a recording that exist, by number, oldest first.
+
+    Raises:
+        OSError: a file cannot be opened or read.
+    """
+    found = numbered_files(path)
+    place = place_of(Path(path))
+    first = place[1] if place is not None else _first_of(found)
+    return {number: part for number, part in found.items() if first and _belongs(part, number, first)}
+
+
+def place_of(path: Path) -> tuple[int, int] | None:
+    """Return which part of a recording a file is and which one is the first, 0 for itself; ``None``: it does not say.
+
+    Raises:
+        OSError: the file cannot be opened or read.
+    """
+    try:
+        with path.open("rb") as file:
+            line = next(_read_file(file, _FIRST_LINE), None)
+    except FileNotFoundError:
+        return None
+    if line is None or (line.problem is not None and len(line.raw or "") < _LONG):
+        return None
+    if line.event != MetaEvent.CONTINUES:
+        return 1, 0
+    return _number(line.details.get("part")), _number(line.details.get("first")) or 1
+
+
+def _first_of(found: dict[int, Path]) -> int:
+    """Return the number of the first part where the newest one does not say it, because nothing was written to it."""
+    for number, path in reversed(found.items()):
+        place = place_of(path)
+        if place is not None:
+            return place[1] or number
+    return 0
+
+
+def _belongs(path: Path, number: int, first: int) -> bool:
+    if number <= first:
+        return number == first
+    place = place_of(path)
+    return place is not None and place[1] == first
 
 
 def read_recording(source: str | os.PathLike[str] | IO[bytes], *, max_line: int = MAX_LINE) -> Iterator[RecordedLine]:
@@ -204,8 +259,9 @@ def read_recording(source: str | os.PathLike[str] | IO[bytes], *, max_line: int 
     if not isinstance(source, str | os.PathLike):
         yield from _read_file(source, max_line)
         return
-    expected = 1
-    for part, path in parts_of(source).items():
+    parts = parts_of(source)
+    expected = min(parts, default=1)
+    for part, path in parts.items():
         if part > expected:
             yield _missing(part - expected)
         expected = part + 1

@@ -12,7 +12,7 @@ __all__ = ["OWN_NAMES", "is_own_detail", "is_own_note", "is_version", "platform_
 OWN_NAMES = frozenset(
     (
         *("at", "acp_host", "python", "platform", "number", "agent", "exit_status", "stderr"),
-        *("count", "of", "part", "cut"),
+        *("count", "of", "part", "first", "cut"),
     )
 )
 """Members that this library's recorder writes beside a note."""

@@ -134,13 +134,45 @@ def test_a_compressed_recording_is_read(tmp_path, cut):
     assert len(lines) == (3 if cut else 2)
 
 
-def test_parts_are_read_in_order_and_missing_ones_told(tmp_path):
-    path = tmp_path / "talk.jsonl"
-    for part in (1, 2, 10):
-        part_path(path, part).write_bytes(note(str(part)))
-    (tmp_path / "talk.x.jsonl").write_bytes(note("another"))
-    path.write_bytes(note("goes on", event=MetaEvent.CONTINUES, part=13) + note("newest"))
-    told = [
+def continues(part: int, first: int = 1) -> bytes:
+    return note(f"goes on as {part}", event=MetaEvent.CONTINUES, part=part, first=first)
+
+
+def told(path: Path) -> list[Any]:
+    return [
         line.details["count"] if line.event == MetaEvent.PARTS_MISSING else line.note for line in read_recording(path)
     ]
-    assert told == ["1", "2", 7, "10", 2, "goes on", "newest"]
+
+
+def test_parts_are_read_in_order_and_missing_ones_told(tmp_path):
+    path = tmp_path / "talk.jsonl"
+    part_path(path, 1).write_bytes(note("1"))
+    for part in (2, 10):
+        part_path(path, part).write_bytes(continues(part))
+    (tmp_path / "talk.x.jsonl").write_bytes(note("another"))
+    path.write_bytes(continues(13) + note("newest"))
+    assert told(path) == ["1", "goes on as 2", 7, "goes on as 10", 2, "goes on as 13", "newest"]
+
+
+@pytest.mark.parametrize("newest", [b"", b'{"dir":"meta","t":0.1,"no'])
+def test_parts_belong_together_though_the_newest_says_nothing_yet(tmp_path, newest):
+    path = tmp_path / "talk.jsonl"
+    part_path(path, 3).write_bytes(note("first"))
+    path.write_bytes(newest)
+    assert told(path)[0] == "first"
+    part_path(path, 4).write_bytes(continues(4, first=3))
+    assert told(path)[:2] == ["first", "goes on as 4"]
+
+
+def test_files_that_only_have_such_names_are_no_parts(tmp_path):
+    path = tmp_path / "talk.jsonl"
+    for part in range(1, 6):
+        part_path(path, part).write_bytes(note("another"))
+    path.write_bytes(note("the only one"))
+    assert told(path) == ["the only one"]
+    path.write_bytes(b'{"dir":"in","t":0,"raw":"%b"}\n' % (b"x" * 100_000))
+    assert told(path) == [None]
+    part_path(path, 7).write_bytes(note("the first"))
+    part_path(path, 8).write_bytes(note("another"))
+    path.write_bytes(continues(9, first=7))
+    assert told(path) == ["the first", 1, "goes on as 9"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -16,7 +17,8 @@ from acp_host.diagnostics import Diagnostic
 from acp_host.errors import InvalidInput
 from acp_host.recording import MetaEvent, RecordedLine, Recorder, Recording, Redaction, read_recording
 from acp_host.recording import recorder as recorder_module
-from acp_host.recording.format import parts_of
+from acp_host.recording.file import RecordingFile
+from acp_host.recording.format import part_path, parts_of
 
 needs_unix = pytest.mark.skipif(sys.platform == "win32", reason="modes and special files of Unix")
 
@@ -156,6 +158,35 @@ class TestBounds:
         missing = [line.details["count"] for line in lines if line.event == MetaEvent.PARTS_MISSING]
         assert sum(missing) >= 1
         assert all(file.stat().st_size < 2 * 65_536 for file in path.parent.iterdir())
+
+    def test_a_file_that_is_no_part_is_never_taken_for_one(self, path):
+        foreign = {part_path(path, number): f"notes of mine, {number}\n" for number in (1, 2, 3, 7)}
+        for file, text in foreign.items():
+            file.write_text(text, encoding="utf-8")
+        messages = b"".join(b'{"n":%d,"text":"%s"}\n' % (n, b"x" * 20_000) for n in range(40))
+        lines = record(Recording(path, max_bytes=65_536, max_files=3), messages)
+        assert {file: file.read_text(encoding="utf-8") for file in foreign} == foreign
+        assert [line for line in lines if line.problem] == []
+        assert [line.message["n"] for line in lines if line.message][:: len(told(lines)) - 1] == [0, 39]
+        assert len(list(path.parent.iterdir())) == len(foreign) + 3
+
+    @needs_unix
+    def test_a_part_that_cannot_be_begun_is_tried_again(self, path, monkeypatch):
+        def full(*arguments: Any) -> Any:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        file = RecordingFile(path, max_bytes=65_536, max_files=3)
+        file.write([b"x" * 65_000 + b"\n"], 0.0)
+        with monkeypatch.context() as broken:
+            broken.setattr("acp_host.recording.file._open", full)
+            for _ in range(2):
+                with pytest.raises(OSError, match="No space"):
+                    file.write([b"y" * 2_000 + b"\n"], 0.0)
+        file.write([b"z" * 2_000 + b"\n"], 0.0)
+        file.close()
+        assert part_path(path, 1).stat().st_size == 65_001
+        assert path.read_bytes().endswith(b"z\n")
+        assert list(parts_of(path)) == [1]
 
     @pytest.mark.parametrize(("length", "kept"), [(3_000, 256), (10_000, 256), (50_000, 4_096)])
     def test_long_texts_of_a_long_message_are_cut_and_it_says_so(self, path, length, kept):
