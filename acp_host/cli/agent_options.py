@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from acp_host.cli.record import add_recording_options, redaction_of
-from acp_host.cli.target import Target, add_remote_options, target_of
+from acp_host.cli.target import Target, add_remote_options, add_version_option, target_of
 from acp_host.errors import InvalidInput
 from acp_host.recording import Recording
 from acp_host.services.permissions import PermissionHandler, PermissionPolicy, Permissions
@@ -46,6 +46,7 @@ def add_agent_options(parser: Any, *, permissions: str) -> None:
     parser.add_argument("--terminals", action="store_true", help="run commands for the agent, with all your rights")
     parser.add_argument("--record", metavar="FILE", help="record the conversation, without secrets, for a bug report")
     add_recording_options(parser)
+    add_version_option(parser)
     add_remote_options(parser)
     parser.add_argument(
         "--allow-remote-services",

@@ -14,6 +14,7 @@ import shlex
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from acp_host.cli.render import TurnView
 from acp_host.cli.reports import reports_to
 from acp_host.cli.services import ShownFiles, ShownTerminals
 from acp_host.cli.tables import agent_table, offers_table
+from acp_host.cli.target import add_version_option
 from acp_host.host.connect import connect
 from acp_host.host.outcome import OutcomeKind, TurnResult
 from acp_host.services.permissions import PermissionPolicy
@@ -48,9 +50,10 @@ def add_parser(commands: Any) -> None:
         "demo",
         help="show a whole conversation with the built-in agent, and how reminders and notices travel",
         description="Hold a whole conversation with the built-in reference agent, then send reminders to four kinds "
-        "of it, and print it all. Needs no network.",
+        "of it, and print it all. Needs no network. In version 2 the agent works with files and commands of its own.",
         allow_abbrev=False,
     )
+    add_version_option(parser)
     parser.add_argument("--harn", action="store_true", help="show an agent with the ways of Harn instead")
     parser.set_defaults(command=demo)
 
@@ -63,26 +66,30 @@ async def demo(options: argparse.Namespace, interrupts: Interrupts) -> int:
     """
     printer = Printer(make_console(sys.stdout))
     with tempfile.TemporaryDirectory(prefix="acp-host-demo-") as folder, reports_to(printer):
-        problems = await (hold_harn if options.harn else _hold_all)(printer, Path(folder))
+        if options.harn:
+            problems = await hold_harn(printer, Path(folder))
+        else:
+            problems = await _hold_all(printer, Path(folder), options.protocol_version)
     if problems:
         printer.line("demo failed", plain("; ".join(problems)), style="bold red")
         return ExitCode.AGENT_FAILED
     return ExitCode.COMPLETED
 
 
-async def _hold_all(printer: Printer, folder: Path) -> list[str]:
+async def _hold_all(printer: Printer, folder: Path, version: int) -> list[str]:
     """Hold the conversation, send the reminders, and return what went wrong."""
-    problems = await _Demo(printer, folder / _FILE).hold()
+    problems = await _Demo(printer, folder / _FILE, version).hold()
     for number, run in enumerate(RUNS, start=1):
-        problems += await climb(printer, folder, run, number)
+        problems += await climb(printer, folder, run, number, version)
     return problems
 
 
 class _Demo:
     """One conversation about one file."""
 
-    def __init__(self, printer: Printer, path: Path) -> None:
+    def __init__(self, printer: Printer, path: Path, version: int) -> None:
         self._printer = printer
+        self._version = version
         self._path = path
         self._view = TurnView(printer)
         self._answer = by_policy(PermissionPolicy.allow_once(), self._view, "the demo")
@@ -93,10 +100,12 @@ class _Demo:
         self._path.write_text(_BEFORE, encoding="utf-8")
         delay = _DELAY if self._printer.console.is_terminal else 0.0
         argv = [sys.executable, "-m", "acp_host.testing.agent", "--delay", str(delay)]
+        argv += ["--protocol-version", str(self._version)]
         self._heading("connect: what was agreed")
         start = time.monotonic()
         async with connect(
             argv,
+            protocol_versions=(self._version,),
             files=ShownFiles(self._printer, read=True, write=True),
             terminals=ShownTerminals(self._printer),
             permissions=self._permit,
@@ -111,22 +120,30 @@ class _Demo:
                 self._view.show(update)
             result = await turn
             diagnostics = len(host.diagnostics)
+            terminals = session.state.snapshot().terminals
         self._heading("the result")
         after = self._path.read_text(encoding="utf-8")
-        self._printer.line(_FILE, plain(after.rstrip("\n")))
+        if self._version == 1:
+            self._printer.line(_FILE, plain(after.rstrip("\n")))
+            work = {f"{_FILE} was not changed": after.startswith(_BEFORE) and after != _BEFORE}
+        else:  # agents of version 2 work with files and commands of their own
+            work = {
+                f"{_FILE} of the host was changed": after == _BEFORE,
+                "no command of the agent has ended": any(view.ended for view in terminals.values()),
+            }
         self._view.show_result(result)
-        return self._problems(result, after, diagnostics)
+        return self._problems(result, diagnostics, work)
 
     def _permit(self, request: RequestPermissionRequest) -> RequestPermissionOutcome:
         self._questions += 1
         return self._answer(request)
 
-    def _problems(self, result: TurnResult, after: str, diagnostics: int) -> list[str]:
+    def _problems(self, result: TurnResult, diagnostics: int, work: Mapping[str, bool]) -> list[str]:
         checks = {
             f"the turn ended {result.outcome.kind}": result.outcome.kind is OutcomeKind.COMPLETED,
             "the agent said nothing": bool(result.text),
             "nobody asked for permission": self._questions > 0,
-            f"{_FILE} was not changed": after.startswith(_BEFORE) and after != _BEFORE,
+            **work,
             f"there were {diagnostics} diagnostics": diagnostics == 0,
         }
         return [problem for problem, passed in checks.items() if not passed]

@@ -87,7 +87,7 @@ RUNS = (
 """The four runs."""
 
 
-async def climb(printer: Printer, folder: Path, run: LadderRun, number: int) -> list[str]:
+async def climb(printer: Printer, folder: Path, run: LadderRun, number: int, version: int) -> list[str]:
     """Make one run; return what went wrong.
 
     Raises:
@@ -95,9 +95,10 @@ async def climb(printer: Printer, folder: Path, run: LadderRun, number: int) -> 
     """
     heading = f"reminders, {number} of {len(RUNS)}: {run.title}"
     printer.show(Rule(plain(heading, "bold"), align="left", style="dim"), blank_before=True)
-    agent = ReferenceAgent(without=run.without, also=run.also)
+    agent = ReferenceAgent(without=run.without, also=run.also, protocol_versions=(version,))
     host_info = Implementation("acp-host-demo", __version__, title="the demo")
-    async with connect(agent.transport(), sidebar=run.sidebar, client_info=host_info) as host:
+    transport, versions = agent.transport(), (version,)
+    async with connect(transport, protocol_versions=versions, sidebar=run.sidebar, client_info=host_info) as host:
         session = await host.new_session(folder)
         return await _Climb(printer, run, host, session).climb()
 

@@ -18,7 +18,7 @@ from acp_host.cli.ladder import ladder_json, plain_ladder
 from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.cli.reports import reports_to
 from acp_host.cli.tables import agent_table, agreement_tables, ladder_table
-from acp_host.cli.target import add_remote_options, target_of
+from acp_host.cli.target import add_remote_options, add_version_option, target_of, versions_of
 from acp_host.errors import InvalidInput
 from acp_host.host.connect import connect
 
@@ -49,6 +49,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
     parser.add_argument("--sidebar", action="store_true", help="as for a host whose user sees the reminders panel")
     parser.add_argument("-v", "--verbose", action="store_true", help="show also the agent's stderr")
+    add_version_option(parser)
     add_remote_options(parser)
     parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's command, or its URL")
     parser.set_defaults(command=inspect)
@@ -70,7 +71,9 @@ async def inspect(options: argparse.Namespace, interrupts: Interrupts) -> int:
     on_stderr = (lambda line: printer.line("stderr", plain(line, "dim"))) if shows_stderr else None
     with reports_to(printer):
         start = time.monotonic()
-        async with connect(target.argument, remote=target.remote, on_stderr=on_stderr) as host:
+        async with connect(
+            target.argument, remote=target.remote, protocol_versions=versions_of(options), on_stderr=on_stderr
+        ) as host:
             seconds = time.monotonic() - start
             agreement = host.agreement
     ladder = plain_ladder(agreement, sidebar=options.sidebar)

@@ -13,11 +13,13 @@ from typing import Any
 import attrs
 from rich.text import Text
 
+from acp_host.cli.command_output import output_text
 from acp_host.cli.diffs import diff_lines, patch_lines
 from acp_host.cli.printer import Printer, plain
 from acp_host.cli.v2_updates import UpdatesInV1
 from acp_host.host.outcome import OutcomeKind, TurnResult
 from acp_host.host.update_buffer import UpdatesSkipped
+from acp_host.state.snapshot import TerminalView
 from acp_host.translate.harn.permissions import permission_facts
 from acp_host.ui.content_text import content_text
 from acp_host.wire._model import UNSET, Unknown
@@ -28,7 +30,9 @@ from acp_host.wire.content import TextContent
 from acp_host.wire.harn.content import shown_text
 from acp_host.wire.notices import Notice
 from acp_host.wire.permission import RequestPermissionRequest
+from acp_host.wire.permission_question import PermissionQuestion
 from acp_host.wire.plans import Plan, PlanEntry, PlanEntryStatus, PlanItems, PlanUpdate
+from acp_host.wire.text import join_text
 from acp_host.wire.tool_calls import Content, Diff, Terminal, ToolCall, ToolCallContent, ToolCallUpdate
 from acp_host.wire.updates import (
     AgentMessageChunk,
@@ -40,7 +44,6 @@ from acp_host.wire.updates import (
 )
 from acp_host.wire.usage import Usage, UsageUpdate
 from acp_host.wire.v2.diffs import Diff as PatchedFiles
-from acp_host.wire.v2.terminals import TerminalUpdate
 from acp_host.wire.v2.tool_calls import ToolCallStatus
 
 __all__ = ["TurnView"]
@@ -121,8 +124,10 @@ class TurnView:
                 self._show_call(update)
             case Plan(entries=entries) | PlanUpdate(plan=PlanItems(entries=entries)):
                 self.printer.line("plan", _plan(entries))
-            case TerminalUpdate(command=str(command)):
-                self.printer.line("terminal", plain(command))
+            case TerminalView(ended=False):
+                self.printer.line("command", plain(f"$ {update.command}"))
+            case TerminalView():
+                self.printer.line("output", _output(update))
             case UsageUpdate():
                 self.printer.line("usage", plain(_usage_update(update), "dim"))
             case CompactionUpdate(status=status):
@@ -145,8 +150,14 @@ class TurnView:
     def show_question(self, request: RequestPermissionRequest) -> None:
         """Print a permission request: what would be done, as fully as it is known, and the numbered answers."""
         call = self._calls.setdefault(request.tool_call.tool_call_id, _Call())
+        lines, question = [], ""
+        if isinstance(request, PermissionQuestion):  # it asks in its own words; the call itself was told before
+            call, question = _Call(printed=call.printed), request.title
+            lines = [plain(question, "bold"), *(plain(line) for line in request.description.splitlines())]
         call.merge(request.tool_call)
-        lines = [plain(_title(call), "bold"), *_content_lines(call.to_print())]
+        if call.title != question or not question:
+            lines.append(plain(_title(call), "" if question else "bold"))
+        lines += _content_lines(call.to_print())
         if call.raw_input is not UNSET:
             lines.append(plain(_excerpt(_json(call.raw_input)), "dim"))
         lines += _harn_lines(request)
@@ -213,6 +224,11 @@ def _content_lines(items: Iterable[ToolCallContent | PatchedFiles]) -> list[Text
             case Unknown():
                 lines.append(plain(f"[{item.tag}]", "dim"))
     return lines
+
+
+def _output(view: TerminalView) -> Text:
+    text = join_text(view.output)
+    return output_text(text, truncated=view.truncated, exit_code=view.exit_code, signal=view.signal)
 
 
 def _title(call: _Call) -> str:

@@ -24,7 +24,7 @@ from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.cli.render import TurnView
 from acp_host.cli.reports import reports_to
 from acp_host.cli.services import ShownFiles, ShownTerminals
-from acp_host.cli.target import Target
+from acp_host.cli.target import Target, versions_of
 from acp_host.errors import AuthRequired, InvalidInput, StartFailed
 from acp_host.host.connect import connect
 from acp_host.host.outcome import TurnResult
@@ -91,6 +91,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     connection = connect(
         target.argument,
         remote=target.remote,
+        protocol_versions=versions_of(options),
         allow_remote_services=options.allow_remote_services,
         audit=audit,
         files=files if options.read_files or options.write_files else None,

@@ -16,6 +16,7 @@ from acp_host.cli.listening import add_listening_options, token_of
 from acp_host.cli.login import login_text
 from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.cli.reports import reports_to
+from acp_host.cli.target import versions_of
 from acp_host.errors import AuthRequired, InvalidInput
 from acp_host.host.connect import connect
 from acp_host.host.connection import HostConnection
@@ -81,6 +82,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     connection = connect(
         target.argument,
         remote=target.remote,
+        protocol_versions=versions_of(options),
         allow_remote_services=options.allow_remote_services,
         files=FileService(read=reads, write=writes) if reads or writes else None,
         terminals=TerminalService() if options.terminals else None,

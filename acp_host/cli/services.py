@@ -8,14 +8,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
-from rich.text import Text
-
+from acp_host.cli.command_output import output_text
 from acp_host.cli.printer import Printer, plain
 from acp_host.errors import RequestFailed
 from acp_host.services.files import FileService
 from acp_host.services.terminal_runner import TerminalCommand
 from acp_host.services.terminals import TerminalProcess, TerminalService
-from acp_host.wire._model import UNSET
+from acp_host.wire._model import Unset
 from acp_host.wire.files import (
     ReadTextFileRequest,
     ReadTextFileResponse,
@@ -29,14 +28,11 @@ from acp_host.wire.terminals import (
     KillTerminalResponse,
     ReleaseTerminalRequest,
     ReleaseTerminalResponse,
-    TerminalExitStatus,
     WaitForTerminalExitRequest,
     WaitForTerminalExitResponse,
 )
 
 __all__ = ["ShownFiles", "ShownTerminals", "command_line"]
-
-_LAST_LINES = 20
 
 
 class ShownFiles(FileService):
@@ -121,20 +117,16 @@ class ShownTerminals(TerminalService):
         terminal = self._untold.pop(terminal_id, None)
         if terminal is None or terminal.exit_status is None:
             return
-        said = terminal.output.removesuffix("\n").split("\n") if terminal.output else []
-        lines = [plain(line) for line in said[-_LAST_LINES:]]
-        if len(said) > _LAST_LINES or terminal.truncated:
-            lines.insert(0, plain("(more above)", "dim"))
-        lines.append(plain(_how_it_ended(terminal.exit_status), "dim"))
-        self._printer.line("output", Text("\n").join(lines))
+        status = terminal.exit_status
+        text = output_text(
+            terminal.output,
+            truncated=terminal.truncated,
+            exit_code=None if isinstance(status.exit_code, Unset) else status.exit_code,
+            signal=status.signal or None,
+        )
+        self._printer.line("output", text)
 
 
 def command_line(terminal: TerminalProcess) -> str:
     """Return a terminal's command as one would type it into a POSIX shell."""
     return f"{terminal.argv[0]}  (run by the shell)" if terminal.via_shell else shlex.join(terminal.argv)
-
-
-def _how_it_ended(status: TerminalExitStatus) -> str:
-    if status.signal:
-        return f"ended by {status.signal}"
-    return "ended" if status.exit_code is None or status.exit_code is UNSET else f"exit code {status.exit_code}"

@@ -14,7 +14,7 @@ from acp_host.errors import InvalidInput
 from acp_host.transports import RemoteOptions
 from acp_host.transports.remote_address import RemoteAddress, has_scheme
 
-__all__ = ["Target", "add_remote_options", "target_of"]
+__all__ = ["Target", "add_remote_options", "add_version_option", "target_of", "versions_of"]
 
 
 @frozen
@@ -49,6 +49,23 @@ def add_remote_options(parser: Any) -> None:
     parser.add_argument(
         "--bearer-env", metavar="VAR", help="the environment variable that has the token for an agent at a URL"
     )
+
+
+def add_version_option(parser: Any) -> None:
+    """Add the option that says which version of the protocol is asked for."""
+    parser.add_argument(
+        "--protocol-version",
+        type=int,
+        choices=(1, 2),
+        default=1,
+        metavar="N",
+        help="2: speak version 2 of ACP with an agent that has it, and 1 with others (default: 1)",
+    )
+
+
+def versions_of(options: argparse.Namespace) -> tuple[int, ...]:
+    """Return the versions to ask for, the preferred one first, as :func:`acp_host.connect` takes them."""
+    return tuple(range(options.protocol_version, 0, -1))
 
 
 def target_of(words: Sequence[str], options: argparse.Namespace, environment: Mapping[str, str] = os.environ) -> Target:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from acp_host.state import events
+from acp_host.state.agent_terminals import AgentTerminal
+from acp_host.state.snapshot import TerminalView
+from acp_host.translate.v2.updates import translate
 from acp_host.translate.v2.values import location_to_v1, produced_to_v1
 from acp_host.wire import compaction as v1_compaction
 from acp_host.wire import plans as v1_plans
@@ -21,7 +25,9 @@ class UpdatesInV1:
     def __init__(self) -> None:
         self._messages: set[str] = set()
         self._produced: dict[str, tuple[Any, ...]] = {}
+        self._running: dict[str, AgentTerminal] = {}
         self._commands: set[str] = set()
+        self._ended: set[str] = set()
         self._forms: dict[type, Callable[[Any], Iterable[Any]]] = {
             updates.AgentMessageChunk: self._chunk,
             updates.AgentThoughtChunk: self._chunk,
@@ -32,7 +38,7 @@ class UpdatesInV1:
             tool_calls.ToolCallUpdate: self._call,
             tool_calls.ToolCallContentChunk: self._more_of_call,
             terminals.TerminalUpdate: self._terminal,
-            terminals.TerminalOutputChunk: lambda told: (),
+            terminals.TerminalOutputChunk: self._terminal,
             plans.PlanUpdate: self._plan,
             compaction.CompactionUpdate: lambda told: [v1_compaction.CompactionUpdate(told.compaction_id, told.status)],
         }
@@ -56,6 +62,8 @@ class UpdatesInV1:
     def _call(self, told: tool_calls.ToolCallUpdate) -> Iterable[Any]:
         if isinstance(told.content, tuple):
             self._produced[told.tool_call_id] = tuple([produced_to_v1(item) for item in told.content])
+        elif told.content is None:
+            self._produced.pop(told.tool_call_id, None)
         locations: Any = told.locations
         return [
             v1_calls.ToolCallUpdate(
@@ -76,12 +84,25 @@ class UpdatesInV1:
         self._produced[told.tool_call_id] = content
         return [v1_calls.ToolCallUpdate(told.tool_call_id, content=content)]
 
-    def _terminal(self, told: terminals.TerminalUpdate) -> Iterable[Any]:
-        """Print which command runs, once; its output is in the state."""
-        if not told.command or told.terminal_id in self._commands:
-            return ()
-        self._commands.add(told.terminal_id)
-        return [told]
+    def _terminal(self, told: terminals.TerminalUpdate | terminals.TerminalOutputChunk) -> Iterable[TerminalView]:
+        """Print which command runs, once, and what it has printed when it has ended."""
+        if told.terminal_id in self._ended:
+            return
+        terminal = self._running.setdefault(told.terminal_id, AgentTerminal(told.terminal_id))
+        match translate(told):
+            case events.AgentTerminalPrinted(data=data):
+                terminal.print(data)
+                return
+            case events.AgentTerminalReported() as event:
+                terminal.report(event)
+        view = terminal.view()
+        if view.command and told.terminal_id not in self._commands:
+            self._commands.add(told.terminal_id)
+            yield TerminalView(terminal_id=view.terminal_id, command=view.command)
+        if view.ended:
+            del self._running[told.terminal_id]
+            self._ended.add(told.terminal_id)
+            yield view
 
     def _plan(self, told: plans.PlanUpdate) -> Iterable[Any]:
         plan = told.plan

@@ -139,3 +139,23 @@ def test_demo_of_harn_checks_what_it_shows(command: Command, monkeypatch: pytest
     ran = command("demo", "--harn")
     assert ran.code == 1
     assert "demo failed Harn: no file was opened by the host's tool" in ran.out
+
+
+def test_demo_in_version_2_has_files_and_commands_of_the_agents_own() -> None:
+    ended = subprocess.run(
+        [*PROGRAM, "demo", "--protocol-version", "2"], capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    parts = (
+        "protocol version \u2502 2",
+        "            +- ",
+        "permission? Allow this: Edit notes.md?",
+        "command     $ ",
+        "            exit code 0",
+        "tool        execute: Check notes.md  completed",
+        "result      completed, stop reason end_turn; ",
+        "reminders, 4 of 4",
+    )
+    positions = [ended.stdout.index(part) for part in parts]
+    assert positions == sorted(positions)
+    assert "file        " not in ended.stdout

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acp_host.state.reminder_entry import Rung
-from acp_host.testing import ScriptedAgent
+from acp_host.testing import ReferenceAgent, ScriptedAgent
 from tests.cli import agents
 from tests.cli.conftest import Command
 from tests.cli.test_run import UNSAFE
@@ -165,3 +165,10 @@ def test_example_agent_of_the_typescript_sdk(process: Command, node_modules: Pat
     ran = process("inspect", "--json", "node", str(example))
     assert ran.code == 0
     assert json.loads(ran.out)["agreement"]["agentCapabilities"] == {"loadSession": False}
+
+
+def test_version_2_where_it_is_asked_for(command: Command) -> None:
+    agent = ReferenceAgent.command("--protocol-version", "1", "--protocol-version", "2")
+    for asked, spoken in (([], 1), (["--protocol-version", "2"], 2)):
+        ran = command("inspect", "--json", *asked, *agent)
+        assert (ran.code, json.loads(ran.out)["agreement"]["protocolVersion"]) == (0, spoken)

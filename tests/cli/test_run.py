@@ -252,3 +252,16 @@ def test_options_behind_the_agent_are_named_when_it_does_not_start(command: Comm
 
 def test_a_wrong_command_line_names_the_help_that_has_the_options(command: Command) -> None:
     assert command("run", "--cwd", "/no/such", "agent", "--", "x").err.endswith("Try acp-host run --help.\n")
+
+
+def test_version_2_is_spoken_where_it_is_asked_for_and_the_agent_has_it(command: Command) -> None:
+    new, both = ReferenceAgent.command("--protocol-version", "2"), ReferenceAgent.command()
+    ran = command("run", "--permissions", "allow-once", "--protocol-version", "2", *new, "--", "/run true")
+    assert ran.code == 0
+    assert ran.out.startswith("Status 0: ")
+    assert "command     $ true" in ran.err
+    assert "            exit code 0" in ran.err
+    assert command("run", "--protocol-version", "2", *both, "--", "/say Hello").out == "Hello\n"
+    ran = command("run", *new, "--", "/say Hello")
+    assert ran.code == 1
+    assert "ask for version 2, too: connect(protocol_versions=(2, 1)), or --protocol-version 2" in ran.err
