@@ -21,7 +21,7 @@ twice in the same form, so it ends.
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from acp_host.errors import (
@@ -119,7 +119,7 @@ class VersionChoice:
         if version not in self._versions:
             spoken = " or ".join(map(str, sorted(self._versions)))
             raise UnsupportedVersion(
-                f"{who} speaks ACP version {version}, this host version {spoken}; update whichever is older"
+                f"{who} speaks ACP version {version}, this host version {spoken}; {self._advice((version,))}"
             )
         form = self.asked[-1]
         if form is _PURE[version] or (version == 2 and form is Form.BOTH):
@@ -135,12 +135,20 @@ class VersionChoice:
             asks = bool(common) and not self._refused and self._ask(common[0])
             self._refused = True
             if not asks:
-                theirs = ", ".join(map(str, error.supported)) or "none that it names"
+                theirs = " and ".join(map(str, error.supported)) or "none that it names"
                 ours = " and ".join(map(str, sorted(self._versions)))
-                return UnsupportedVersion(f"the agent speaks ACP versions {theirs}, this host {ours}: {error}")
+                return UnsupportedVersion(
+                    f"the agent speaks ACP version {theirs}, this host version {ours}; "
+                    f"{self._advice(error.supported)} ({error})"
+                )
         elif isinstance(error, InvalidParams | InvalidRequest) and self.asked[-1] is Form.BOTH:
             self._ask(1)
         return error
+
+    def _advice(self, theirs: Iterable[int]) -> str:
+        if 2 in theirs and 2 not in self._versions:
+            return "ask for version 2, too: connect(protocol_versions=(2, 1)), or --protocol-version 2"
+        return "update whichever is older"
 
     def _ask(self, version: int) -> bool:
         """Have a version asked for, unless it was; tell whether that is so."""

@@ -65,7 +65,7 @@ async def test_a_version_that_both_speak_is_agreed_and_nothing_is_lost(
     ("side", "versions", "words"),
     [
         ("v1", (2,), "typescript-sdk-v1-agent speaks ACP version 1, this host version 2"),
-        ("v2", (1,), "the agent speaks ACP versions 2, this host 1"),
+        ("v2", (1,), "the agent speaks ACP version 2, this host version 1; ask for version 2, too"),
     ],
 )
 async def test_agents_of_another_version_alone_are_refused_with_a_reason(

@@ -249,7 +249,7 @@ def test_a_refusal_that_names_none_of_ours_ends_it(versions: tuple[int, ...], da
     event = refuse(protocol, -32022, data)
 
     assert isinstance(event.error, UnsupportedVersion)
-    assert "the agent speaks ACP versions" in str(event.error)
+    assert "the agent speaks ACP version" in str(event.error)
     assert not protocol.asks_again
 
 
