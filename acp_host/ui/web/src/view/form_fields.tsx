@@ -5,21 +5,21 @@ import type { Json } from "../json_patch";
 import { oneLine, printable } from "../plain_text";
 import { useView } from "./context";
 
-type Values = { [name: string]: Json };
-type Problems = { [name: string]: string };
+/** By the names of fields, which are the agent's: `__proto__` may be one. */
+type Values = ReadonlyMap<string, Json>;
 
 export function FormFields(props: { question: FormQuestion }) {
   const { question } = props;
   const { store, controls, failed } = useView();
-  const [values, setValues] = useState<Values>(question.values);
-  const [problems, setProblems] = useState<Problems>({});
+  const [values, setValues] = useState<Values>(() => new Map(Object.entries(question.values)));
+  const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map());
 
   async function answer(action: string) {
     const content = action === "accept" ? { content: filled(values) } : {};
     try {
       const result = await store.command("answer", { question: question.number, action, ...content });
       const errors = (result as { errors?: { name: string; message: string }[] } | null)?.errors ?? [];
-      setProblems(Object.fromEntries(errors.map((error) => [error.name, error.message])));
+      setProblems(new Map(errors.map((error) => [error.name, error.message])));
     } catch (error) {
       failed((error as Error).message);
     }
@@ -43,9 +43,9 @@ export function FormFields(props: { question: FormQuestion }) {
             key={field.name}
             id={`field-${question.number}-${index}`}
             field={field}
-            value={values[field.name] ?? null}
-            problem={problems[field.name]}
-            set={(value) => setValues((before) => ({ ...before, [field.name]: value }))}
+            value={values.get(field.name) ?? null}
+            problem={problems.get(field.name)}
+            set={(value) => setValues((before) => new Map(before).set(field.name, value))}
           />
         ))}
         {question.problems.map((problem) => (
@@ -53,7 +53,6 @@ export function FormFields(props: { question: FormQuestion }) {
             {printable(problem)}
           </p>
         ))}
-        {Object.hasOwn(problems, "") && <p class="problem">{printable(problems[""]!)}</p>}
         <div class="answers">
           <button type="submit" class="primary">
             Send
@@ -71,8 +70,8 @@ export function FormFields(props: { question: FormQuestion }) {
 }
 
 /** What was left empty is not sent. */
-function filled(values: Values): Values {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null && value !== ""));
+function filled(values: Values): { [name: string]: Json } {
+  return Object.fromEntries([...values].filter(([, value]) => value !== null && value !== ""));
 }
 
 interface FieldProps {

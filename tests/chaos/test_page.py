@@ -1,0 +1,250 @@
+"""Rows R320 to R332: what an agent can do to the page that shows it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from acp_host.testing import ScriptedAgent, gallery
+from acp_host.testing.gallery import HOSTILE_TEXTS
+from tests.ui.exhibit import SESSION, exhibition
+from tests.ui.watched import watched
+
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
+
+MARKUP = [
+    "script",
+    "image_handler",
+    "svg_handler",
+    "markup_in_style",
+    "frame",
+    "form",
+    "broken_out",
+    "template",
+    "meta_refresh",
+    "math_mutation",
+    "named_elements",
+    "unclosed",
+]
+LINKS = ["script_link", "data_link", "file_link", "command_link", "lying_link"]
+STEERING = [
+    "terminal_colours",
+    "terminal_title",
+    "terminal_clipboard",
+    "terminal_link",
+    "terminal_report",
+    "terminal_overwrite",
+    "control_characters",
+    "bidi_override",
+    "bidi_isolates",
+    "right_to_left",
+    "line_separators",
+    "lone_surrogates",
+    "noncharacters",
+]
+SIZES = [
+    "very_long",
+    "very_long_word",
+    "many_lines",
+    "many_blanks",
+    "deep_markdown",
+    "deep_lists",
+    "huge_table",
+    "blank",
+    "zalgo",
+    "emoji",
+    "invisible",
+]
+ACTING = {"script", "iframe", "object", "embed", "svg", "math", "style", "link", "meta", "base", "video", "audio"}
+"""Elements that fetch, run or steer something."""
+
+
+def places(texts: Iterable[str]) -> list[str]:
+    """Return the names of the states with these texts, in every place where an agent's text is shown."""
+    return [name for name in gallery.names("hostile") if any(name.startswith(f"hostile/{text}_") for text in texts)]
+
+
+async def looked_at(browser: Browser, texts: Iterable[str]) -> list[dict[str, Any]]:
+    """Show each of the texts everywhere; whatever it is, none of it may run, act or leave."""
+    found = []
+    async with exhibition(browser) as shown:
+        for name in places(texts):
+            there = await shown.show(gallery.get(name))
+            assert there["ran"] == [], name
+            assert there["handlers"] == [], name
+            assert ACTING.isdisjoint(there["elements"]), name
+            for link in there["links"]:
+                assert re.match(r"(https?|mailto):", link["href"]), name
+                assert (link["rel"], link["target"]) == ("noopener noreferrer nofollow", "_blank"), name
+            assert all(source.startswith("data:image/") for source in there["pictures"]), name
+            assert shown.watched.faults == [], name
+            found.append({"name": name, **there})
+        assert shown.watched.foreign == []
+        assert len(shown.watched.sockets) == 1  # the page was never left
+    return found
+
+
+async def test_r320_markup_stays_text(browser: Browser) -> None:
+    for there in await looked_at(browser, MARKUP):
+        if there["name"] == "hostile/script_said":
+            assert there["text"].count("<script>pwned('script')</script>") > 3
+
+
+async def test_r321_a_link_shows_where_it_leads_and_only_to_the_web(browser: Browser) -> None:
+    for there in await looked_at(browser, LINKS):
+        if there["name"] == "hostile/lying_link_said":
+            assert "https://bank.example/ (evil.example)" in there["text"]
+
+
+async def test_r322_no_picture_is_fetched(browser: Browser) -> None:
+    for there in await looked_at(browser, ["remote_image"]):
+        assert there["pictures"] == []
+
+
+async def test_r323_what_steers_or_reorders_is_spelled_out(browser: Browser) -> None:
+    for there in await looked_at(browser, STEERING):
+        if there["name"].endswith(("_asked", "_told")):
+            assert not re.search("[\x00-\x08\x0e-\x1f\x7f-\x9f\u202d\u202e\u2066-\u2069]", there["text"]), there["name"]
+
+
+async def test_r324_the_frame_around_a_question_is_the_hosts(browser: Browser) -> None:
+    forged = ["looks_like_chrome", "forged_name", "forged_marker", "forged_user"]
+    async with exhibition(browser) as shown:
+        for name in places(forged):
+            state = gallery.get(name)
+            await shown.show(state)
+            for heading in await shown.watched.page.locator(".frame-name").all_inner_texts():
+                assert heading.startswith(f"{state.agent_name} "), name
+            # No button is made of words of the agent's, but for those that are its options.
+            assert await shown.watched.page.locator(".question-body p button, .markdown button").count() == 0
+
+
+async def test_r325_long_and_deep_texts_are_drawn_and_the_answers_stay_in_reach(browser: Browser) -> None:
+    async with exhibition(browser) as shown:
+        for name in places(SIZES):
+            state = gallery.get(name)
+            began = time.monotonic()
+            await shown.show(state)
+            assert time.monotonic() - began < 10, name
+            assert shown.watched.faults == [], name
+            if state.session.questions:
+                answers = shown.watched.page.locator(".question .answers button")
+                if await answers.count():
+                    await answers.first.click(trial=True)
+            assert await shown.watched.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+
+
+async def test_r326_names_of_the_language_are_names_like_any_other(browser: Browser) -> None:
+    for there in await looked_at(browser, ["prototype", "json", "shell", "percent"]):
+        if there["name"].startswith("hostile/prototype_"):
+            assert "__proto__" in there["text"] + there["panels"], there["name"]
+    assert "prototype" in HOSTILE_TEXTS
+
+
+async def test_r327_ten_thousand_entries_stay_smooth(browser: Browser) -> None:
+    async with exhibition(browser) as shown:
+        shown.tell_state(long_session(10_000))
+        page = shown.watched.page
+        await expect(page.locator("article").last).to_contain_text("message 9999")
+        assert await page.locator("article").count() < 60
+        await page.evaluate(
+            "() => { window.tasks = []; new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map("
+            "(task) => task.duration))).observe({ type: 'longtask' }); }"
+        )
+        streamed = "/transcript/entries/9999/parts/0/segments/0"
+        version, said = 1, "message 9999"
+        for place in range(400):
+            said += f" word{place}"
+            operations = [{"op": "replace", "path": streamed, "value": said}]
+            shown.tell(
+                {"type": "delta", "session": SESSION, "from": version, "version": version + 1, "ops": operations}
+            )
+            version += 1
+            await page.wait_for_timeout(5)
+        await expect(page.locator("article").last).to_contain_text("word399")
+        await page.locator("#transcript").evaluate("element => { element.scrollTop = element.scrollHeight / 2; }")
+        await expect(page.get_by_role("button", name="To the end")).to_be_visible()
+        await page.get_by_role("button", name="To the end").click()
+        await expect(page.locator("article").last).to_contain_text("word399")
+        tasks = await page.evaluate("window.tasks")
+        assert len(tasks) < 10, tasks  # a busy machine may stop the browser for a while
+
+
+def long_session(entries: int) -> dict[str, Any]:
+    """Return the JSON form of a session with so many messages."""
+    state = gallery.get("messages/assistant").to_json()["session"]
+    message = next(entry for entry in state["transcript"]["entries"] if entry["type"] == "message")
+    parts = [[{"type": "text", "segments": [f"**message {position}** of many"]}] for position in range(entries)]
+    many = [
+        {**message, "position": position, "parts": parts[position], "speaker": "assistant"}
+        for position in range(entries)
+    ]
+    return {**state, "sessionId": SESSION, "transcript": {"first": 0, "entries": many}}
+
+
+async def test_r328_a_flood_of_notices_leaves_five_toasts(browser: Browser) -> None:
+    async with watched(browser) as (page, session):
+        await page.say("/notice-burst 10000\n/say Done")
+        await expect(page.transcript).to_contain_text("Done")
+        assert 0 < await page.page.locator(".toast").count() <= 5
+        await page.page.get_by_role("tab", name="Notices").click()
+        await expect(page.page.get_by_role("tabpanel")).to_contain_text("of 10000")
+    assert session.notices.snapshot().total == 10_000
+
+
+async def test_r329_a_delta_that_does_not_fit_is_answered_with_a_request_for_all(browser: Browser) -> None:
+    async with exhibition(browser) as shown:
+        version = shown.tell_state(long_session(3))
+        wrong = {"op": "replace", "path": "/transcript/entries/9/status", "value": "completed"}
+        for operations, before in (([wrong], version), ([], 900)):
+            asked = len(shown.commands)
+            delta = {"type": "delta", "session": SESSION, "from": before, "version": before + 1, "ops": operations}
+            shown.tell(delta)
+            await shown.watched.page.wait_for_function("() => true")
+            await expect(shown.watched.page.locator("article")).to_have_count(3)
+            resumed = [command for command in shown.commands[asked:] if command["command"] == "resume"]
+            assert [command["version"] for command in resumed] == [None]
+            version = shown.tell_state(long_session(3))
+
+
+async def test_r330_the_page_goes_on_after_the_connection_came_back(browser: Browser, tmp_path: Path) -> None:
+    async with watched(browser, cwd=tmp_path) as (page, session):
+        await page.say("/edit notes.md")
+        question = page.question("asks for permission")
+        await expect(question).to_be_visible()
+        await page.sockets[-1].close(code=1001)
+        await expect(page.page.get_by_text("The connection to the host was lost")).to_be_visible()
+        await expect(page.page.get_by_text("The connection to the host was lost")).to_have_count(0)
+        await question.get_by_role("button", name="(allow once)").click()
+        await expect(page.page.get_by_text("Turn 1: completed")).to_be_visible()
+    assert session.state.snapshot().turn.outcome == "completed"
+
+
+async def test_r331_only_bytes_of_pictures_are_drawn(browser: Browser) -> None:
+    names = ["messages/content_image", "messages/content_image_of_unknown_type", "hostile/script_said"]
+    async with exhibition(browser) as shown:
+        for name, pictures in zip(names, (1, 0, 0), strict=True):
+            there = await shown.show(gallery.get(name), panels=False)
+            assert len(there["pictures"]) == pictures, name
+
+
+async def test_r332_what_the_host_cannot_do_is_shown_as_it_came(browser: Browser) -> None:
+    async def asks(agent: ScriptedAgent) -> None:
+        await agent.handshake()
+        await agent.open_session("s1")
+        agent.send({"jsonrpc": "2.0", "id": 7, "method": "_vendor/ask", "params": {"question": "<b>Which one?</b>"}})
+        await agent.closed()
+
+    async with watched(browser, ScriptedAgent(asks).transport()) as (page, _):
+        tab = page.page.get_by_role("tab", name="Problems")
+        await expect(tab).to_contain_text("1")
+        await tab.click()
+        problem = page.page.get_by_label("Diagnostics").get_by_role("listitem").first
+        await expect(problem).to_contain_text("cannot do: _vendor/ask")
+        await expect(problem).to_contain_text("<b>Which one?</b>")

@@ -1,0 +1,130 @@
+"""States of the gallery in the page, one after the other, and what is in the document then: :func:`exhibition`."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from playwright.async_api import Browser, WebSocketRoute
+
+from acp_host.state.json_form import to_json
+from acp_host.testing.gallery import GalleryState
+from acp_host.ui.feed.questions import Questions
+from tests.ui.watched import Watched, opened
+
+__all__ = ["SESSION", "Exhibition", "exhibition"]
+
+SESSION = "shown"
+_HELLO = {
+    "type": "hello",
+    "feed": 1,
+    "agent": {"name": "example-agent", "title": None, "version": "1"},
+    "viewer": 1,
+    "controller": True,
+    "mayControl": True,
+    "sessions": [{"id": SESSION, "title": "A session", "open": True}],
+    "resume": "token",
+}
+
+
+class Exhibition:
+    """A page that shows what it is told to.
+
+    Attributes:
+        watched: the page.
+        commands: what it has asked for.
+    """
+
+    def __init__(self) -> None:
+        self.watched: Watched
+        self.commands: list[dict[str, Any]] = []
+        self._versions = itertools.count(1)
+        self._socket: WebSocketRoute
+
+    def connected(self, socket: WebSocketRoute) -> None:
+        """Take the page's connection; answer every command with nothing."""
+        self._socket = socket
+        socket.on_message(self._asked)
+        self.tell(_HELLO)
+        self.tell({"type": "control", "controller": 1, "viewers": [1]})
+
+    def tell(self, message: Mapping[str, Any]) -> None:
+        """Send a message of the feed."""
+        self._socket.send(json.dumps(message))
+
+    def tell_state(self, state: Mapping[str, Any]) -> int:
+        """Send a snapshot; return its version."""
+        version = next(self._versions)
+        self.tell({"type": "snapshot", "session": SESSION, "version": version, "omitted": 0, "state": state})
+        return version
+
+    async def show(self, state: GalleryState, *, panels: bool = True) -> dict[str, Any]:
+        """Show a state, open all that can be opened, and return what is in the document then.
+
+        Args:
+            state: the state.
+            panels: look into each of the panels beside the conversation.
+        """
+        diagnostics = [{"number": at, **to_json(one)} for at, one in enumerate(state.diagnostics, start=1)]
+        async with state.waiting() as waiting:
+            questions = Questions(waiting.permissions, waiting.elicitation, lambda: state.agent_name, lambda: None)
+            self.tell(questions.message())
+            questions.close()
+        self.tell({"type": "diagnostics", "items": diagnostics})
+        self.tell_state(to_json(state.session))
+        found: dict[str, Any] = await self.watched.page.evaluate(_LOOK, panels)
+        return found
+
+    def _asked(self, message: str | bytes) -> None:
+        command = json.loads(message)
+        self.commands.append(command)
+        value = {"steps": []} if command["command"] == "plan_reminder" else {"entries": []}
+        self.tell({"type": "result", "id": command["id"], "ok": True, "value": value})
+
+
+@asynccontextmanager
+async def exhibition(browser: Browser, **look: Any) -> AsyncIterator[Exhibition]:
+    """Open a page for an exhibition; at the end, the browser must not have complained, nor asked for anything."""
+    shown = Exhibition()
+    async with opened(browser, shown.connected, **look) as watched:
+        shown.watched = watched
+        await watched.page.evaluate("() => { window.ran = []; window.pwned = (what) => window.ran.push(what); }")
+        yield shown
+
+
+# Preact draws what a click changes in a microtask, and what comes from the feed in the next frame.
+_LOOK = r"""async (panels) => {
+  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  const open = async () => {
+    document.querySelectorAll("#view details:not([open]) > summary").forEach((summary) => summary.click());
+    await new Promise((done) => setTimeout(done));
+  };
+  const found = { text: "", panels: "", elements: [], handlers: [], links: [], pictures: [], ran: window.ran };
+  const look = () => {
+    for (const element of document.querySelectorAll("#view *")) {
+      found.elements.push(element.localName);
+      for (const { name } of element.attributes) if (name.startsWith("on")) found.handlers.push(name);
+    }
+    for (const { href, rel, target } of document.querySelectorAll("#view a")) found.links.push({ href, rel, target });
+    for (const { src } of document.querySelectorAll("#view img")) found.pictures.push(src.slice(0, 40));
+  };
+  await frame();
+  await frame();
+  await open();
+  found.text = document.querySelector("#view").innerText;
+  look();
+  if (panels) {
+    for (const tab of document.querySelectorAll("[role=tab]")) {
+      tab.click();
+      await open();
+      found.panels += document.querySelector("[role=tabpanel]").innerText;
+      look();
+    }
+    document.querySelector("[role=tab]").click();
+  }
+  found.elements = [...new Set(found.elements)];
+  return found;
+}"""
