@@ -4,35 +4,15 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
-from acp_host.errors import InvalidInput
 from acp_host.host.reopening import ReopenPolicy, ReopenStep
 from acp_host.transports import Transport
+from acp_host.validators import number
 
 __all__ = ["ReconnectPolicy", "policy_for"]
 
-
-def _positive(instance: object, attribute: object, value: float) -> None:
-    if isinstance(value, bool) or not (isinstance(value, int | float) and value > 0):
-        raise InvalidInput(f"{_name(attribute)} is a number above 0, not {value!r}")
-
-
-def _not_negative(instance: object, attribute: object, value: float) -> None:
-    if isinstance(value, bool) or not (isinstance(value, int | float) and value >= 0):
-        raise InvalidInput(f"{_name(attribute)} is a number of seconds, not {value!r}")
-
-
-def _at_least_one(instance: object, attribute: object, value: float) -> None:
-    if isinstance(value, bool) or not (isinstance(value, int | float) and value >= 1):
-        raise InvalidInput(f"{_name(attribute)} is 1 or more, not {value!r}")
-
-
-def _part(instance: object, attribute: object, value: float) -> None:
-    if isinstance(value, bool) or not (isinstance(value, int | float) and 0 <= value <= 1):
-        raise InvalidInput(f"{_name(attribute)} is between 0 and 1, not {value!r}")
-
-
-def _name(attribute: object) -> str:
-    return str(getattr(attribute, "name", attribute))
+_NOT_NEGATIVE = number(least=0, endless=True)
+_POSITIVE = number(above=0, endless=True)
+_AT_LEAST_ONE = number(least=1, endless=True)
 
 
 def _goes_on() -> ReopenPolicy:
@@ -64,15 +44,15 @@ class ReconnectPolicy:
             the agent's, of which the user is told.
     """
 
-    first_delay: float = field(default=0.5, validator=_not_negative)
-    factor: float = field(default=2.0, validator=_at_least_one)
-    longest_delay: float = field(default=30.0, validator=_not_negative)
-    jitter: float = field(default=0.5, validator=_part)
-    budget: float = field(default=180.0, validator=_positive)
-    tries: int = field(default=20, validator=_at_least_one)
-    stable_after: float = field(default=10.0, validator=_not_negative)
-    calls_wait: float = field(default=30.0, validator=_not_negative)
-    session_timeout: float = field(default=60.0, validator=_positive)
+    first_delay: float = field(default=0.5, validator=_NOT_NEGATIVE)
+    factor: float = field(default=2.0, validator=_AT_LEAST_ONE)
+    longest_delay: float = field(default=30.0, validator=_NOT_NEGATIVE)
+    jitter: float = field(default=0.5, validator=number(least=0, most=1))
+    budget: float = field(default=180.0, validator=_POSITIVE)
+    tries: int = field(default=20, validator=_AT_LEAST_ONE)
+    stable_after: float = field(default=10.0, validator=_NOT_NEGATIVE)
+    calls_wait: float = field(default=30.0, validator=_NOT_NEGATIVE)
+    session_timeout: float = field(default=60.0, validator=_POSITIVE)
     sessions: ReopenPolicy = field(factory=_goes_on)
 
     def delay(self, attempt: int, random: float) -> float:

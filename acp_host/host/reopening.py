@@ -35,6 +35,7 @@ from acp_host.errors import (
 from acp_host.host.session import Session
 from acp_host.host.session_gone import says_gone
 from acp_host.redaction import redact, redact_text
+from acp_host.validators import number
 
 __all__ = ["Lost", "ReopenAttempt", "ReopenPolicy", "ReopenResult", "ReopenStep", "ReopenedSession", "reopen"]
 
@@ -87,16 +88,6 @@ def _steps(instance: object, attribute: object, value: tuple[ReopenStep, ...]) -
         raise InvalidInput("the step new always works, so that it comes last")
 
 
-def _at_least_one(instance: object, attribute: object, value: int) -> None:
-    if not isinstance(value, int) or value < 1:
-        raise InvalidInput(f"tries is 1 or more, not {value!r}")
-
-
-def _seconds(instance: object, attribute: object, value: float) -> None:
-    if not (isinstance(value, int | float) and value >= 0):
-        raise InvalidInput(f"pause is a number of seconds, not {value!r}")
-
-
 @frozen(kw_only=True)
 class ReopenPolicy:
     """Which ways are tried, in order.
@@ -114,8 +105,8 @@ class ReopenPolicy:
         default=(ReopenStep.RESUME, ReopenStep.LOAD, ReopenStep.NEW), converter=_as_steps, validator=_steps
     )
     new_after_failure: bool = False
-    tries: int = field(default=2, validator=_at_least_one)
-    pause: float = field(default=0.5, validator=_seconds)
+    tries: int = field(default=2, validator=number(least=1, whole=True))
+    pause: float = field(default=0.5, validator=number("seconds", least=0))
 
 
 @frozen

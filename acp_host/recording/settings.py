@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from acp_host.errors import InvalidInput
 from acp_host.recording.redaction import Redaction
+from acp_host.validators import number
 
 __all__ = ["Recording"]
 
@@ -21,14 +22,6 @@ def _check_redaction(instance: object, attribute: attrs.Attribute[Any], value: o
         raise InvalidInput(
             "Recording(redact=…) takes a Redaction; one that hides no secrets is Redaction(secrets=False)"
         )
-
-
-def _at_least(smallest: int) -> Any:
-    def check(instance: object, attribute: attrs.Attribute[int], value: object) -> None:
-        if not isinstance(value, int) or value < smallest:
-            raise InvalidInput(f"Recording({attribute.name}=…) is a number, {smallest} or more, not {value!r}")
-
-    return check
 
 
 @frozen
@@ -48,9 +41,9 @@ class Recording:
 
     path: str | os.PathLike[str]
     redact: Redaction = field(factory=Redaction, kw_only=True, validator=_check_redaction)
-    max_bytes: int = field(default=64 * 2**20, kw_only=True, validator=_at_least(_SMALLEST_FILE))
-    max_files: int = field(default=8, kw_only=True, validator=_at_least(2))
-    max_line: int = field(default=4 * 2**20, kw_only=True, validator=_at_least(1024))
+    max_bytes: int = field(default=64 * 2**20, kw_only=True, validator=number(least=_SMALLEST_FILE, whole=True))
+    max_files: int = field(default=8, kw_only=True, validator=number(least=2, whole=True))
+    max_line: int = field(default=4 * 2**20, kw_only=True, validator=number(least=1024, whole=True))
 
     @staticmethod
     def of(value: Recording | str | os.PathLike[str]) -> Recording:

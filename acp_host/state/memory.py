@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from attrs import field, frozen
 
-from acp_host.errors import InvalidInput
+from acp_host.validators import number
 
 __all__ = ["Archive", "MemoryPolicy"]
 
@@ -20,11 +20,6 @@ class Archive(Protocol):
 
     def fetch(self, first: int, last: int) -> Sequence[Mapping[str, Any]]:
         """Return the entries at positions ``first`` to ``last``, both included, as far as they are here."""
-
-
-def _positive(instance: object, attribute: Any, value: int | None) -> None:
-    if value is not None and value < 1:
-        raise InvalidInput(f"keep_turns is a number of turns, at least 1, or None; not {value!r}")
 
 
 @frozen(kw_only=True)
@@ -40,7 +35,7 @@ class MemoryPolicy:
         InvalidInput: ``keep_turns`` is below 1.
     """
 
-    keep_turns: int | None = field(default=None, validator=_positive)
+    keep_turns: int | None = field(default=None, validator=number("turns", least=1, whole=True, optional=True))
     archive: Archive | Callable[[str], Archive] | None = None
 
     def archive_of(self, session_id: str) -> Archive | None:

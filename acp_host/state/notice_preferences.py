@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
 
 from attrs import field, frozen
 
-from acp_host.errors import InvalidInput
+from acp_host.validators import number
 from acp_host.wire.notices import NoticeSeverity
 
 __all__ = ["NoticePreferences", "Politeness", "RateLimit", "SeverityPreferences"]
@@ -24,23 +22,6 @@ class Politeness(StrEnum):
     """At once; the live region is ``role="alert"``."""
 
 
-def _check(allowed: bool, attribute: Any, wanted: str, value: object) -> None:
-    if not allowed:
-        raise InvalidInput(f"{attribute.name} is {wanted}, not {value!r}")
-
-
-def _positive(_: object, attribute: Any, value: float | None) -> None:
-    _check(value is None or 0 < value < math.inf, attribute, "a number above 0 or None", value)
-
-
-def _not_negative(_: object, attribute: Any, value: float | None) -> None:
-    _check(value is None or 0 <= value < math.inf, attribute, "a number of at least 0", value)
-
-
-def _at_least_one(_: object, attribute: Any, value: int) -> None:
-    _check(value >= 1, attribute, "at least 1", value)
-
-
 @frozen(kw_only=True)
 class RateLimit:
     """How many toasts may open: so many at once, then so many per second. Repeats of an open toast do not count.
@@ -50,8 +31,8 @@ class RateLimit:
         per_second: how fast the allowance grows again.
     """
 
-    burst: int = field(default=20, validator=_at_least_one)
-    per_second: float = field(default=1.0, validator=_not_negative)
+    burst: int = field(default=20, validator=number(least=1, whole=True))
+    per_second: float = field(default=1.0, validator=number(least=0))
 
 
 @frozen(kw_only=True)
@@ -66,7 +47,7 @@ class SeverityPreferences:
     """
 
     show: bool = True
-    duration: float | None = field(default=None, validator=_positive)
+    duration: float | None = field(default=None, validator=number("seconds", above=0, optional=True))
     politeness: Politeness = field(default=Politeness.POLITE, converter=Politeness)
     rate_limit: RateLimit | None = field(factory=RateLimit)
 
@@ -94,10 +75,10 @@ class NoticePreferences:
     error: SeverityPreferences = field(factory=lambda: SeverityPreferences(politeness=Politeness.ASSERTIVE))
     other: SeverityPreferences = field(factory=SeverityPreferences)
     extensions: Mapping[str, SeverityPreferences] = field(factory=dict)
-    max_toasts: int = field(default=5, validator=_not_negative)
-    coalesce_within: float | None = field(default=5.0, validator=_not_negative)
+    max_toasts: int = field(default=5, validator=number(least=0, whole=True))
+    coalesce_within: float | None = field(default=5.0, validator=number("seconds", least=0, optional=True))
     toast_replayed: bool = False
-    max_history: int = field(default=1_000, validator=_not_negative)
+    max_history: int = field(default=1_000, validator=number(least=0, whole=True))
     _by_severity: Mapping[str, SeverityPreferences] = field(init=False, eq=False, repr=False)
 
     @_by_severity.default

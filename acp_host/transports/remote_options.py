@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import ssl
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from typing import Any
 from attrs import Attribute, field, frozen
 
 from acp_host.errors import InvalidInput
+from acp_host.validators import number
 
 __all__ = ["MAX_SIZE", "RemoteOptions"]
 
@@ -36,6 +36,10 @@ _OF_THE_TRANSPORT = frozenset(
     }
 )
 """Headers that are the transport's own business."""
+_BYTES = number("a number of bytes", least=1, whole=True)
+_BYTES_OR_NONE = number("a number of bytes", least=1, whole=True, optional=True)
+_SECONDS = number("seconds", above=0)
+_SECONDS_OR_NONE = number("seconds", above=0, optional=True)
 
 
 def _headers(instance: object, attribute: Attribute[Any], value: Any) -> None:
@@ -99,26 +103,6 @@ def _text(instance: object, attribute: Attribute[Any], value: Any) -> None:
         raise InvalidInput(f"RemoteOptions({attribute.name}=…) takes a text, or None")
 
 
-def _bytes(instance: object, attribute: Attribute[Any], value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidInput(f"RemoteOptions({attribute.name}=…) takes a number of bytes, 1 or more, not {value!r}")
-
-
-def _bytes_or_none(instance: object, attribute: Attribute[Any], value: Any) -> None:
-    if value is not None:
-        _bytes(instance, attribute, value)
-
-
-def _seconds(instance: object, attribute: Attribute[Any], value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise InvalidInput(f"RemoteOptions({attribute.name}=…) takes seconds, more than 0, not {value!r}")
-
-
-def _seconds_or_none(instance: object, attribute: Attribute[Any], value: Any) -> None:
-    if value is not None:
-        _seconds(instance, attribute, value)
-
-
 @frozen(kw_only=True)
 class RemoteOptions:
     """How to reach an agent elsewhere. The values that may be secrets are in no repr, error, log or audit record.
@@ -155,12 +139,12 @@ class RemoteOptions:
     tls: ssl.SSLContext | None = field(default=None, validator=_tls)
     compression: bool = True
     server_hostname: str | None = field(default=None, validator=_text)
-    max_size: int = field(default=MAX_SIZE, validator=_bytes)
-    warn_size: int | None = field(default=2**20, validator=_bytes_or_none)
-    keepalive: float | None = field(default=20.0, validator=_seconds_or_none)
-    keepalive_timeout: float | None = field(default=20.0, validator=_seconds_or_none)
-    open_timeout: float = field(default=30.0, validator=_seconds)
-    close_timeout: float = field(default=5.0, validator=_seconds)
+    max_size: int = field(default=MAX_SIZE, validator=_BYTES)
+    warn_size: int | None = field(default=2**20, validator=_BYTES_OR_NONE)
+    keepalive: float | None = field(default=20.0, validator=_SECONDS_OR_NONE)
+    keepalive_timeout: float | None = field(default=20.0, validator=_SECONDS_OR_NONE)
+    open_timeout: float = field(default=30.0, validator=_SECONDS)
+    close_timeout: float = field(default=5.0, validator=_SECONDS)
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ say how a turn ended; it is lost when it has been silent for :data:`_LAST_WORDS`
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import signal
 import subprocess
@@ -25,12 +24,13 @@ import attrs
 from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, TransportError
+from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidState, TransportError
 from acp_host.transports._base import Receiver, Transport
 from acp_host.transports._launch import Launch, Launcher, relaunched
 from acp_host.transports._process import AgentProcess, within
 from acp_host.transports.leftovers import end_leftovers, record
 from acp_host.transports.process_tree import ProcessTree, wait_until_gone
+from acp_host.validators import number
 
 __all__ = ["StdioTransport", "StopTimeouts"]
 
@@ -44,11 +44,7 @@ _LAST_WORDS = 5.0
 """Seconds of silence after which an agent that takes no more messages counts as lost (R89)."""
 _ERROR_TAIL = 8 * 1024
 """Bytes of stderr that an error carries."""
-
-
-def _seconds(instance: object, attribute: attrs.Attribute[float], value: float) -> None:
-    if not 0 <= value < math.inf:
-        raise InvalidInput(f"{attribute.name} must be a number of seconds, 0 or more, not {value!r}")
+_SECONDS = number("seconds", least=0)
 
 
 @frozen(kw_only=True)
@@ -61,9 +57,9 @@ class StopTimeouts:
         kill: from ending them by force, for the system to do so.
     """
 
-    exit: float = attrs.field(default=3.0, validator=_seconds)
-    terminate: float = attrs.field(default=2.0, validator=_seconds)
-    kill: float = attrs.field(default=2.0, validator=_seconds)
+    exit: float = attrs.field(default=3.0, validator=_SECONDS)
+    terminate: float = attrs.field(default=2.0, validator=_SECONDS)
+    kill: float = attrs.field(default=2.0, validator=_SECONDS)
 
 
 class StdioTransport(Transport):
