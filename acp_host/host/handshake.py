@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import AcpError, ConnectionLost, OutcomeUnknown, RequestFailed
+from acp_host.errors import AcpError, ConnectionClosed, ConnectionLost, OutcomeUnknown, RequestFailed, TransportError
 from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.driver import Driver
 from acp_host.host.start_failures import StartFailures
@@ -84,6 +84,12 @@ async def _start_and_agree(
     except (OutcomeUnknown, ConnectionLost) as error:
         await transport.close()
         raise failures.ended_early(error) from error
+    except ConnectionClosed as error:
+        await transport.close()
+        lost = error.__cause__  # before a word was sent
+        if not isinstance(lost, TransportError):  # this host has closed it
+            raise
+        raise failures.ended_early(lost) from error
     except BaseException as error:
         await transport.close()
         failures.complete(error)

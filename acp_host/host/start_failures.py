@@ -45,12 +45,15 @@ class StartFailures:
         if isinstance(cause, PeerError):
             return cause
         lost = cause if isinstance(cause, TransportError) else TransportError("")
-        status = lost.exit_status
+        status, agent = lost.exit_status, self._transport.description
+        why = str(cause).partition("\n")[0].removeprefix(f"{agent}: ")
         if status is not None:
-            what = f"ended before it answered initialize (exit status {status})"
+            what = f"{agent} ended before it answered initialize (exit status {status})"
+        elif self._transport.remote and lost.close_code is None:
+            what = f"cannot connect to {agent}: {why}"
         else:
-            what = f"was lost before it answered initialize: {str(cause).splitlines()[0]}"
-        text = f"{self._transport.description} {what}{self._noise()}"
+            what = f"{agent} was lost before it answered initialize: {why}"
+        text = f"{what}{self._noise()}"
         return self.complete(
             StartFailed(
                 text,

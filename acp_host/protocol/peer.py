@@ -218,7 +218,7 @@ class Peer:
 
     def _require_open(self, method: str) -> None:
         if self._ended is not None:
-            raise ConnectionClosed(f"{method} was not sent: the connection has ended")
+            raise ConnectionClosed(f"{method} was not sent: the connection has ended") from self._ended.error
 
     def _send(self, message: dict[str, Any]) -> None:
         self._output.append(encode(message))

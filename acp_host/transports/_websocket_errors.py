@@ -124,12 +124,27 @@ def _reason(error: BaseException, address: RemoteAddress, options: RemoteOptions
             return "a SOCKS proxy needs another package", "pip install 'python-socks[asyncio]'", False
         case NegotiationError():
             return f"no agreement on WebSocket: {_said(error)}", "look at RemoteOptions(subprotocols=…)", False
+        case InvalidMessage() | EOFError() if _was_cut(error):
+            hint = "is it being started anew? " + (
+                "is the port right?" if address.secure else "does it speak TLS, so that the URL begins with wss://?"
+            )
+            return "the server cut the connection before it answered", hint, True
         case InvalidMessage() | EOFError():
             hint = (
                 "does it speak TLS, so that the URL begins with wss://?" if not address.secure else "is the port right?"
             )
             return "what answered there speaks no HTTP", hint, True
     return f"what answered there speaks no WebSocket: {_said(error)}", "ACP endpoints are often at /acp", False
+
+
+def _was_cut(error: BaseException) -> bool:
+    """Tell whether the stream ended before a word, or within headers; else something was read that is no HTTP."""
+    causes: list[str] = []
+    cause: BaseException | None = error
+    while cause is not None:
+        causes.append(str(cause))
+        cause = cause.__cause__
+    return any(re.search(r"stream ends after 0 bytes|reading HTTP headers", text) for text in causes)
 
 
 def _system_error(error: OSError) -> tuple[str, str, bool]:

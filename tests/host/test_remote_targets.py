@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.utils import accept_key
 
 import acp_host
-from acp_host.errors import InvalidInput
+from acp_host.errors import InvalidInput, StartFailed
 from acp_host.testing import ScriptedAgent, memory_pair
 from acp_host.transports import RemoteOptions, Transport, remote_transport
+from tests.transports.websocket_servers import listening
 
 URL = "ws://127.0.0.1:9/acp"
 PERMISSION = {
@@ -167,3 +171,38 @@ async def test_an_agent_on_this_machine_has_no_peer_in_the_audit_trail(tmp_path:
     async with acp_host.connect(ScriptedAgent(script).transport()) as host:
         await (await host.new_session(tmp_path)).prompt("hi")
         assert [record.peer for record in host.audit.records] == [None]
+
+
+async def test_a_server_that_goes_away_right_after_the_upgrade_has_failed_to_start() -> None:
+    """The end is there before ``initialize`` is written."""
+
+    async def upgrade(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked = (await reader.readuntil(b"\r\n\r\n")).decode()
+        (key,) = re.findall(r"(?i)sec-websocket-key: *(\S+)", asked)
+        lines = ["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade"]
+        lines += [f"Sec-WebSocket-Accept: {accept_key(key)}", "", ""]
+        writer.write("\r\n".join(lines).encode())
+        writer.write_eof()
+        await reader.read()
+
+    async with listening(upgrade) as port:
+        with pytest.raises(StartFailed, match=r"was lost before it answered initialize: .*without a goodbye") as raised:
+            await acp_host.connect(f"ws://127.0.0.1:{port}/acp")
+    assert (raised.value.close_code, raised.value.retryable) == (1006, True)
+
+
+async def test_no_server_is_said_in_the_same_words_over_both_transports() -> None:
+    for scheme in ("ws", "http"):
+        with pytest.raises(StartFailed) as raised:
+            await acp_host.connect(f"{scheme}://127.0.0.1:1/acp")
+        assert str(raised.value).startswith(f"cannot connect to {scheme}://127.0.0.1:1/acp: ")
+        assert str(raised.value).count("127.0.0.1:1/acp") == 1
+
+
+async def test_http_where_only_websocket_is_spoken() -> None:
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+
+    async with listening(hang_up) as port:
+        with pytest.raises(StartFailed, match=r"WebSocket only \(connect to ws://"):
+            await acp_host.connect(f"http://127.0.0.1:{port}/acp")

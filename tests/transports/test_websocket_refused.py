@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
+import struct
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -178,7 +180,23 @@ async def test_a_server_that_closes_at_once(links: Links) -> None:
 
     async with listening(hang_up) as port:
         error = await failure(links, f"ws://127.0.0.1:{port}/")
-        assert "speaks no HTTP" in str(error)
+        assert "the server cut the connection before it answered (is it being started anew?" in str(error)
+        assert error.retryable
+
+
+@pytest.mark.parametrize("said", [b"", b"HTTP/1.1 101 Switching Protocols\r\nUpgr"])
+async def test_a_server_that_is_cut_off_in_its_answer(links: Links, said: bytes) -> None:
+    async def reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(said)
+        await writer.drain()
+        linger = struct.pack("ii", 1, 0)  # the end of it is a reset
+        if not said:
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+
+    async with listening(reset) as port:
+        error = await failure(links, f"ws://127.0.0.1:{port}/")
+        assert "the server cut the connection before it answered" in str(error)
 
 
 async def test_an_upgrade_to_something_else(links: Links) -> None:

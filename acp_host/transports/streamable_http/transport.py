@@ -240,6 +240,8 @@ class HttpTransport(RemoteTransport):
             how = f"could not be sent: {why_unreachable(error)}"
         else:
             how = f"was not answered: {error or type(error).__name__}"
+            if not self._connected.is_set():
+                how += "; does it speak HTTP there, or WebSocket only (connect to ws:// or wss://)?"
         return ConnectionLost(f"{self.description}: {post.name} {how}")
 
     async def _initialize(self, post: Post) -> None:
