@@ -30,6 +30,8 @@ from acp_host.errors import (
     ConnectionLost,
     InvalidState,
     OutcomeUnknown,
+    RequestFailed,
+    SessionNotReopened,
     TransportError,
 )
 from acp_host.host.driver import Driver
@@ -42,6 +44,7 @@ from acp_host.host.session import Session
 from acp_host.host.session_table import SessionTable
 from acp_host.protocol.host_protocol import HostProtocol
 from acp_host.protocol.negotiation import Agreement
+from acp_host.redaction import redact_text
 from acp_host.reminders import Learned
 from acp_host.services.mcp import McpServers
 from acp_host.transports import Transport
@@ -207,7 +210,9 @@ class Restoration:
     def _given_up(self, session: Session, error: AcpError | TimeoutError) -> SessionReturn:
         if isinstance(error, TimeoutError):
             error = ConnectionLost(f"the agent has not opened it again within {self._session_timeout:g} s")
-        summary = f"The conversation was interrupted, and the agent could not open it again: {error}"
+        last = error.__cause__ if isinstance(error, SessionNotReopened) else error
+        why = redact_text(last.message) if isinstance(last, RequestFailed) else str(error)
+        summary = f"The conversation was interrupted, and the agent could not open it again: {why}"
         session.give_up(f"it could not be opened again ({error})", error, summary)
         return SessionReturn(session_id=session.id, step=None, lost=Lost.CONTEXT, summary=summary)
 
