@@ -316,8 +316,20 @@ def _same(recorded: Any, now: Any) -> bool:
     if isinstance(recorded, list) and isinstance(now, list):
         return len(recorded) == len(now) and all(map(_same, recorded, now))
     if isinstance(recorded, str) and HIDDEN in recorded:
-        return isinstance(now, str)
+        return isinstance(now, str) and _same_around_the_hidden(recorded, now)
     return bool(recorded == now)
+
+
+def _same_around_the_hidden(recorded: str, now: str) -> bool:
+    first, *between, last = recorded.split(HIDDEN)
+    if not now.startswith(first) or not now.endswith(last):
+        return False
+    place, end = len(first), len(now) - len(last)
+    for part in between:
+        place = now.find(part, place, end) + len(part)
+        if place < len(part):
+            return False
+    return place <= end
 
 
 def _shown(message: Any) -> str:

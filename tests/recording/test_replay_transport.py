@@ -119,6 +119,18 @@ async def test_what_was_taken_out_as_a_secret_is_no_difference() -> None:
         await session.prompt("go with hunter2 now")
 
 
+@pytest.mark.parametrize("said", ["go without", "go with hunter2", "hunter2 now", "something else"])
+async def test_what_stands_around_a_secret_is_the_same(said: str) -> None:
+    lines = [*OPENING, prompt("go with [redacted] and [redacted] now"), answers("c", {"stopReason": "end_turn"})]
+    async with acp_host.connect(ReplayTransport(lines)) as host:
+        session = await host.new_session(".")
+        with pytest.raises(OutcomeUnknown, match="expected"):
+            await session.prompt(said)
+    async with acp_host.connect(ReplayTransport(lines)) as host:
+        session = await host.new_session(".")
+        await session.prompt("go with a and b and c now")
+
+
 async def test_another_choice_of_the_user_is_a_divergence() -> None:
     options = [
         {"optionId": name, "name": name, "kind": kind} for name, kind in (("y", "allow_once"), ("n", "reject_once"))
