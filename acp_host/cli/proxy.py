@@ -2,7 +2,8 @@
 
 Bytes pass as they come, in both directions and on stderr, and are recorded on the way. To the host the proxy is the
 agent: it ends when the agent has ended and all that it wrote is passed on, with the agent's own exit status, and
-signals reach the agent. To the agent it is the host: its stdin ends when the host's does.
+signals reach the agent. What the agent has left behind, and holds its stdout, keeps nobody waiting. To the agent it is
+the host: its stdin ends when the host's does.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
@@ -28,6 +30,8 @@ from acp_host.transports._ring import LineDecoder
 __all__ = ["end_like", "run_proxy"]
 
 _PIECE = 64 * 1024
+_SILENCE = 0.5
+"""Seconds in which nothing comes from an agent that has ended, after which nothing will."""
 _PASSED_ON = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGBREAK") if hasattr(signal, name)
 )
@@ -103,15 +107,17 @@ async def _passed(agent: subprocess.Popen[bytes], recorded: RecordedConnection, 
         with open(os.devnull, "rb") as nothing:
             os.dup2(nothing.fileno(), 0)  # what the host still writes is refused, as the agent would
 
-    _pump(0, stdin.fileno(), recorded.sent.put, no_more_to_agent, host_ended)  # it may wait for the host for ever
+    _Pump(0, stdin.fileno(), recorded.sent.put, no_more_to_agent, host_ended).start()  # it may wait for ever
     to_host = [
-        _pump(stdout.fileno(), 1, recorded.received.put, stdout.close),
-        _pump(errors.fileno(), 2, note, errors.close),
+        _Pump(stdout.fileno(), 1, recorded.received.put, stdout.close),
+        _Pump(errors.fileno(), 2, note, errors.close),
     ]
+    for pump in to_host:
+        pump.start()
     try:
         status = await asyncio.to_thread(agent.wait)
-        for thread in to_host:
-            await asyncio.to_thread(thread.join)
+        for pump in to_host:
+            await asyncio.to_thread(pump.finish)
         note(b"")  # a last line may have no end
         return status
     except BaseException:
@@ -119,31 +125,49 @@ async def _passed(agent: subprocess.Popen[bytes], recorded: RecordedConnection, 
         raise
 
 
-def _pump(
-    source: int,
-    sink: int,
-    record: Callable[[bytes], None],
-    then: Callable[[], None],
-    at_end: Callable[[], None] = lambda: None,
-) -> threading.Thread:
-    """Start and return a thread that passes on what it reads until there is no more, or nobody who takes it."""
+class _Pump(threading.Thread):
+    """A thread that passes on what it reads until there is no more, or nobody who takes it."""
 
-    def run() -> None:
+    def __init__(
+        self,
+        source: int,
+        sink: int,
+        record: Callable[[bytes], None],
+        then: Callable[[], None],
+        at_end: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__(name=f"pass on {source}", daemon=True)
+        self._source, self._sink = source, sink
+        self._record, self._then, self._at_end = record, then, at_end
+        self._waits_since: float | None = None
+
+    def run(self) -> None:
         try:
-            while data := os.read(source, _PIECE):
-                record(data)
+            while data := self._read():
+                self._record(data)
                 view = memoryview(data)
                 while view:
-                    view = view[os.write(sink, view) :]
-            at_end()
+                    view = view[os.write(self._sink, view) :]
+            self._at_end()
         except OSError:
             pass  # the other side is gone
         finally:
-            then()
+            self._then()
 
-    thread = threading.Thread(target=run, name=f"pass on {source}", daemon=True)
-    thread.start()
-    return thread
+    def finish(self) -> None:
+        """Wait until all is passed on that was there when the writer ended, though others may keep its end open."""
+        while self.is_alive():
+            self.join(_SILENCE / 5)
+            waits_since = self._waits_since
+            if waits_since is not None and time.monotonic() - waits_since > _SILENCE:
+                return
+
+    def _read(self) -> bytes:
+        self._waits_since = time.monotonic()
+        try:
+            return os.read(self._source, _PIECE)
+        finally:
+            self._waits_since = None
 
 
 @contextmanager

@@ -105,6 +105,22 @@ def test_an_agent_that_ends_while_its_host_waits_is_over(path):
         assert proxy.stdout.read().strip() == b"bye"
 
 
+@unix_only
+def test_what_an_agent_leaves_behind_keeps_nobody_waiting(path):
+    agent = "import os, subprocess, sys\nchild = subprocess.Popen(['sleep', '60'])\n"
+    agent += "print(child.pid, file=sys.stderr, flush=True)\nsys.stdout.write('x' * 300_000)\nsys.exit(3)"
+    command = [*PROGRAM, "record", "-o", os.fspath(path), "--", sys.executable, "-c", agent]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as proxy:
+        assert proxy.stdout is not None
+        assert proxy.stderr is not None
+        left_behind = int(proxy.stderr.readline())
+        try:
+            assert len(proxy.stdout.read(300_000)) == 300_000
+            assert proxy.wait(30) == 3
+        finally:
+            os.kill(left_behind, signal.SIGKILL)
+
+
 class TestMistakes:
     def test_no_agent(self, command: Command) -> None:
         ran = command("record")
