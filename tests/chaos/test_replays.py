@@ -94,7 +94,7 @@ def test_r286_a_recording_without_its_beginning_is_folded_from_there() -> None:
 
 
 def test_r287_times_are_not_believed() -> None:
-    times = [0.0, 5.0, -3.0, 1e300, 2.0, DAY, 0.0, 1e9]
+    times = [0.0, 5.0, -3.0, 1e299, 2.0, DAY, 0.0, 1e9]  # longer ones are none, and their lines are left out
     lines = [each.replace(b'"t": 0.0', f'"t": {t}'.encode()) for each, t in zip(TALK, times, strict=True)]
     began = time.monotonic()
     recording = folded(*lines, says("late").replace(b'"t": 0.0', b'"t": 1e999'))
