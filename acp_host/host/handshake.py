@@ -87,9 +87,9 @@ async def _start_and_agree(
     except ConnectionClosed as error:
         await transport.close()
         lost = error.__cause__  # before a word was sent
-        if not isinstance(lost, TransportError):  # this host has closed it
+        if isinstance(lost, ConnectionClosed):  # this host has closed it
             raise
-        raise failures.ended_early(lost) from error
+        raise failures.ended_early(lost if isinstance(lost, TransportError) else error) from error
     except BaseException as error:
         await transport.close()
         failures.complete(error)

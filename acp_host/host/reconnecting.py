@@ -202,8 +202,6 @@ class Reconnecting:
             machine.agreed(self._now())
             self._publish()
             returned = await self._reopen()
-            if self._lost_again is not None:
-                raise self._lost_again
         except Exception as error:
             self._failed(error)
         else:
@@ -218,11 +216,20 @@ class Reconnecting:
     async def _reopen(self) -> tuple[SessionReturn, ...]:
         self._reopening = object()
         token = _REOPENING.set(self._reopening)
+        failure: AcpError | None = None
+        returned: tuple[SessionReturn, ...] = ()
         try:
-            return await self._link.reopen()
+            returned = await self._link.reopen()
+        except AcpError as error:
+            failure = error
         finally:
             _REOPENING.reset(token)
             self._reopening = None
+        # What a call ends with that was not sent any more does not say why.
+        failure = self._lost_again or failure
+        if failure is not None:
+            raise failure
+        return returned
 
     def _reached(self) -> None:
         self._machine.started(self._now())

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 import acp_host
 from acp_host import ConnectionStatus, Diagnostic, HostConnection, ReconnectPolicy
-from acp_host.errors import AcpError
+from acp_host.errors import AcpError, ConnectionLost
 from acp_host.testing import AgentTurn, ReferenceAgent, ScriptedAgent
+from acp_host.transports import Receiver
 from tests.host.cuts import QUICK, Way
 from tests.host.scripts import until
 
@@ -269,3 +272,42 @@ async def test_every_call_waits_until_the_session_is_open_again(call: str) -> No
         host.reconnect_now()
         await waits
         assert order == ["resume", methods[call]]
+
+
+async def test_a_loss_right_before_a_session_is_opened_again_is_one_more_try(tmp_path: Path) -> None:
+    """Whatever is lost between the handshake and the first request is lost like any other connection."""
+    agent = ReferenceAgent()
+    for messages in range(1, 5):
+        way = Way(lambda _: agent, [None, messages, None])
+        async with asyncio.timeout(20), acp_host.connect(way, reconnect=QUICK) as host:
+            session = await host.new_session(tmp_path)
+            way.cut()
+            await back(host, way, 3)
+            assert (await session.prompt("/say hi")).text == "hi"
+
+    class Dying(Way):
+        async def start(self, receiver: Receiver) -> None:
+            await super().start(receiver)
+            if self.number == 1:
+                self.connection_lost(ConnectionLost("it was gone at once"))
+
+        def again(self, env: Mapping[str, str]) -> Way:
+            return Dying(self._make, self._cuts, self)
+
+    way = Dying(lambda _: agent)
+    async with asyncio.timeout(20), acp_host.connect(way, reconnect=QUICK) as host:
+        session = await host.new_session(tmp_path)
+        way.cut()
+        await back(host, way, 3)
+        assert (await session.prompt("/say hi")).text == "hi"
+
+
+@pytest.mark.parametrize("error", [None, ConnectionLost("it was gone at once")])
+async def test_an_agent_that_is_gone_before_it_is_asked_has_failed_to_start(error: AcpError | None) -> None:
+    class Dying(Way):
+        async def start(self, receiver: Receiver) -> None:
+            await super().start(receiver)
+            self.connection_lost(error)
+
+    with pytest.raises(acp_host.StartFailed):
+        await acp_host.connect(Dying(lambda _: ReferenceAgent()))
