@@ -7,14 +7,7 @@ with those of the recording, ids are mapped, and a host that says something else
         session = await host.new_session()
         result = await session.prompt("Fix the failing test")
 
-===========  ==========================================================================================================
-``match=``   a message of the host is the recorded one if
-===========  ==========================================================================================================
-``params``   the method is the same, and the parameters are, but for directories, MCP servers, ``_meta``, ids that the
-             host makes, and what was taken out of the recording as a secret; of an answer, that it is a result or an
-             error, and what the user has chosen
-``method``   the method is the same; of an answer, whether it is a result or an error: for anonymised recordings
-===========  ==========================================================================================================
+When a message is taken for a recorded one, :mod:`acp_host.recording.matching` says.
 """
 
 from __future__ import annotations
@@ -23,7 +16,6 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from typing import IO, Any
 
 from acp_host.diagnostics import excerpt
@@ -37,25 +29,14 @@ from acp_host.recording.format import (
     RecordedLine,
     read_recording,
 )
+from acp_host.recording.matching import ReplayMatch, is_recorded
 from acp_host.recording.recorded_ids import RecordedIds
-from acp_host.redaction import HIDDEN
 from acp_host.transports import Receiver, Transport
 from acp_host.wire.codec import encode
 
-__all__ = ["ReplayDiverged", "ReplayMatch", "ReplayTransport"]
+__all__ = ["ReplayDiverged", "ReplayTransport"]
 
-_OF_THE_MACHINE = frozenset({"_meta", "cwd", "additionalDirectories", "mcpServers"})
-_OF_THE_HOST = frozenset({"messageId", "id", "requestId", "terminalId"})
-_CHOICES = ("session/request_permission", "elicitation/create")
-"""Requests whose answers decide about what the agent does next."""
 _SHOWN = 300
-
-
-class ReplayMatch(StrEnum):
-    """How much a message of the host has to be as it was; see the table of the module."""
-
-    PARAMS = "params"
-    METHOD = "method"
 
 
 class ReplayDiverged(ConnectionLost):
@@ -77,7 +58,7 @@ class ReplayTransport(Transport):
 
     Args:
         recording: its path, a file that is open for bytes, or its lines.
-        match: one of :class:`ReplayMatch`.
+        match: one of :class:`~acp_host.recording.matching.ReplayMatch`.
         patience: seconds that the host may take for what comes next once it has sent what comes later.
 
     Attributes:
@@ -284,19 +265,9 @@ class ReplayTransport(Transport):
             self._timer.cancel()
             self._timer = None
 
-    # --- what is the same -------------------------------------------------------------------------------------------
-
     def _is_one(self, recorded: Mapping[str, Any], message: Mapping[str, Any]) -> bool:
         """Tell whether a message of the host is a recorded one."""
-        if recorded.get("method") != message.get("method") or ("id" in recorded) is not ("id" in message):
-            return False
-        if "method" in recorded:
-            ignored = recorded["method"] == "initialize" or self._match is ReplayMatch.METHOD
-            return ignored or _same(recorded.get("params"), message.get("params"))
-        if recorded.get("id") != message.get("id") or ("error" in recorded) is not ("error" in message):
-            return False
-        decides = self._match is ReplayMatch.PARAMS and self._asked.get(recorded.get("id")) in _CHOICES
-        return not decides or _same(recorded.get("result"), message.get("result"))
+        return is_recorded(recorded, message, self._match, answers=self._asked.get(recorded.get("id")))
 
 
 def _read(recording: str | os.PathLike[str] | IO[bytes] | Sequence[RecordedLine]) -> list[RecordedLine]:
@@ -307,29 +278,6 @@ def _read(recording: str | os.PathLike[str] | IO[bytes] | Sequence[RecordedLine]
 
 def _is_message_of_host(line: RecordedLine) -> bool:
     return line.direction == RecordedDirection.OUT and isinstance(line.message, dict)
-
-
-def _same(recorded: Any, now: Any) -> bool:
-    if isinstance(recorded, Mapping) and isinstance(now, Mapping):
-        names = (recorded.keys() | now.keys()) - _OF_THE_MACHINE - _OF_THE_HOST
-        return all(name in recorded and name in now and _same(recorded[name], now[name]) for name in names)
-    if isinstance(recorded, list) and isinstance(now, list):
-        return len(recorded) == len(now) and all(map(_same, recorded, now))
-    if isinstance(recorded, str) and HIDDEN in recorded:
-        return isinstance(now, str) and _same_around_the_hidden(recorded, now)
-    return bool(recorded == now)
-
-
-def _same_around_the_hidden(recorded: str, now: str) -> bool:
-    first, *between, last = recorded.split(HIDDEN)
-    if not now.startswith(first) or not now.endswith(last):
-        return False
-    place, end = len(first), len(now) - len(last)
-    for part in between:
-        place = now.find(part, place, end) + len(part)
-        if place < len(part):
-            return False
-    return place <= end
 
 
 def _shown(message: Any) -> str:
