@@ -18,6 +18,8 @@ __all__ = ["CookieStore"]
 
 _MOST = 50
 """Cookies that are kept; RFC 6265 §6.1 wants as many for one host."""
+_LONGEST = 4096
+"""Bytes of a cookie that is kept, RFC 6265 §6.1."""
 
 
 class _Response:
@@ -56,8 +58,10 @@ class CookieStore:
         """
         response = cast(http.client.HTTPResponse, _Response(set_cookie))
         self.jar.extract_cookies(response, _request(url))
-        for cookie in list(self.jar)[:-_MOST]:
-            self.jar.clear(cookie.domain, cookie.path, cookie.name)
+        kept = [cookie for cookie in self.jar if _can_be_sent(cookie)][-_MOST:]
+        for cookie in list(self.jar):
+            if cookie not in kept:
+                self.jar.clear(cookie.domain, cookie.path, cookie.name)
 
     def header(self, url: str) -> str | None:
         """Return the value of ``Cookie`` for a request; ``None`` where no cookie belongs there."""
@@ -69,6 +73,12 @@ class CookieStore:
     def secrets(self) -> tuple[str, ...]:
         """The values, none of which is to be shown."""
         return tuple(cookie.value for cookie in self.jar if cookie.value)
+
+
+def _can_be_sent(cookie: http.cookiejar.Cookie) -> bool:
+    """Tell whether a cookie can go back: one of other characters than ASCII has none that all servers would read."""
+    text = f"{cookie.name}={cookie.value or ''}"
+    return text.isascii() and text.isprintable() and len(text) <= _LONGEST
 
 
 def _request(url: str) -> urllib.request.Request:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import acp_host
 from acp_host.diagnostics import Diagnostic
 from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, StartFailed
 from acp_host.transports import RemoteOptions, remote_transport
@@ -591,6 +592,45 @@ async def test_a_stream_with_ids_goes_on_where_it_broke(server: HttpServer) -> N
         assert again.headers["last-event-id"] == "41"
         await again.event(result(1))
         await client.answer(1)
+
+
+@pytest.mark.parametrize("event_id", ["größe-🔑", "x" * 100_000])
+async def test_an_id_that_no_header_can_hold_is_none(server: HttpServer, event_id: str) -> None:
+    async with connected(server) as client:
+        stream = await server.stream()
+        await stream.send(f"id: 41\n\nid: {event_id}\ndata: {json.dumps(update('before'))}\n\n")
+        await client.says("before")
+        stream.cut()
+        again = await server.stream(after=stream)
+        assert "last-event-id" not in again.headers
+        await again.event(update("after"))
+        await client.says("after")
+
+
+@pytest.mark.parametrize("connection_id", ["größe", "x" * 50_000])
+async def test_a_connection_that_no_header_can_name_is_refused(server: HttpServer, connection_id: str) -> None:
+    async def named(exchange: Exchange) -> bool:
+        if exchange.method == "initialize":
+            await exchange.answer(200, json.dumps(result(0)), Acp_Connection_Id=connection_id)
+        return exchange.method == "initialize"
+
+    server.on = named
+    with pytest.raises(StartFailed, match="no HTTP header of a request can hold it"):
+        await acp_host.connect(server.url)
+
+
+async def test_cookies_that_no_request_can_carry_are_not_kept(server: HttpServer) -> None:
+    async def set_cookies(exchange: Exchange) -> bool:
+        if exchange.method == "initialize":
+            kept = ["größe=1", "b=größe", "c=" + "x" * 5_000, "good=1"]
+            cookies = "\r\nSet-Cookie: ".join(kept)
+            await exchange.answer(200, json.dumps(result(0)), Acp_Connection_Id="1", Set_Cookie=cookies)
+        return exchange.method == "initialize"
+
+    server.on = set_cookies
+    async with connected(server):
+        await server.stream()
+    assert {exchange.headers.get("cookie") for exchange in server.exchanges[1:]} == {"good=1"}
 
 
 @pytest.mark.parametrize("how", ["end", "cut"])

@@ -231,3 +231,12 @@ def test_in_version_2_a_stream_is_due_to_bring_the_end_of_a_turn() -> None:
     post(routes, id=2, method="session/close", params={"sessionId": "s"})
     arrives(routes, "s", id=2, result={})
     assert not routes.awaits("s")
+
+
+def test_sessions_at_work_are_counted() -> None:
+    routes = Routes()
+    for number in range(2_000):
+        update = {"sessionUpdate": "state_update", "state": "running"}
+        params = {"sessionId": f"s{number}", "update": update}
+        arrives(routes, None, method="session/update", params=params)
+    assert len(routes.working) == 1_000

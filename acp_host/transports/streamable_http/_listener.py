@@ -17,6 +17,7 @@ from attrs import define, field
 
 from acp_host.errors import ConnectionLost
 from acp_host.transports.streamable_http._events import read_events
+from acp_host.transports.streamable_http._header_values import can_be_header
 from acp_host.transports.streamable_http._refusals import (
     ends_connection,
     explained,
@@ -137,7 +138,7 @@ class Listener:
             opened()
             async with aclosing(read_events(response, self.maximum)) as events:
                 async for event in events:
-                    self._last_id = event.id
+                    self._last_id = event.id if can_be_header(event.id) else ""
                     if event.data:
                         self._brought += 1
                         self.receive(event.data)

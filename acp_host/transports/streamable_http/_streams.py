@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 from attrs import frozen
 
 from acp_host.errors import ConnectionLost
+from acp_host.transports.streamable_http._header_values import can_be_header
 from acp_host.transports.streamable_http._listener import Listener, SessionUnknown, StreamRefused
 from acp_host.transports.streamable_http._refusals import explained
 from acp_host.transports.streamable_http._server import Server
 
-__all__ = ["Streams", "can_be_header", "settled"]
+__all__ = ["Streams", "settled"]
 
 _WAIT = 2.0
 """Seconds that a message waits for its session's stream; some servers answer only with the first event."""
 _MOST = 1000
-_HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
-
-
-def can_be_header(text: str) -> bool:
-    """Tell whether a text can be the value of a header; ids are the agent's, and may hold anything."""
-    return bool(_HEADER_VALUE.fullmatch(text))
 
 
 async def settled(listener: Listener | None) -> None:

@@ -20,6 +20,8 @@ _ATTACHING = frozenset({"session/load", "session/resume"})
 _ENDING = frozenset({"session/close", "session/delete"})
 _AT_WORK = frozenset({"running", "requires_action"})
 """What an agent of ACP v2 says that it is doing, until it says ``idle``."""
+_MOST_WORKING = 1000
+"""Sessions that are kept as working; the ids are the agent's, who could name some without end."""
 _REMEMBERED = 256
 """Messages that :class:`Duplicates` remembers."""
 
@@ -127,7 +129,7 @@ class Routes:
         )
 
     def _take_state(self, session_id: str, state: str) -> None:
-        if state in _AT_WORK:
+        if state in _AT_WORK and len(self.working) < _MOST_WORKING:
             self.working.add(session_id)
         elif state == "idle":
             self.working.discard(session_id)

@@ -26,6 +26,7 @@ from acp_host.transports._envelopes import Envelope, read_envelope
 from acp_host.transports._frames import as_lines
 from acp_host.transports._remote_base import RemoteTransport
 from acp_host.transports.remote_options import RemoteOptions
+from acp_host.transports.streamable_http._header_values import can_be_header
 from acp_host.transports.streamable_http._held import HeldAnswers
 from acp_host.transports.streamable_http._lanes import Lanes
 from acp_host.transports.streamable_http._refusals import (
@@ -35,7 +36,7 @@ from acp_host.transports.streamable_http._refusals import (
     why_unreachable,
 )
 from acp_host.transports.streamable_http._server import ANSWER_TIMEOUT, Reply, Server
-from acp_host.transports.streamable_http._streams import Streams, can_be_header, settled
+from acp_host.transports.streamable_http._streams import Streams, settled
 from acp_host.transports.streamable_http.routes import Duplicates, Post, Routes
 
 __all__ = ["HttpTransport"]
@@ -255,7 +256,11 @@ class HttpTransport(RemoteTransport):
         if self.connection_id is not None:
             await self._leave(self.connection_id)
         in_result = message.connection_id or ""  # the text of the transport shows it there, too
-        self.connection_id = reply.headers.get("Acp-Connection-Id") or (in_result if can_be_header(in_result) else None)
+        connection_id = reply.headers.get("Acp-Connection-Id") or in_result
+        if connection_id and not can_be_header(connection_id):
+            text = "the server's Acp-Connection-Id is none: no HTTP header of a request can hold it"
+            raise ConnectionLost(text, http_status=reply.status, retryable=False)
+        self.connection_id = connection_id or None
         if self.connection_id is None:
             if not message.has_failed:
                 text = "the server answered without Acp-Connection-Id; it does not have this transport"
