@@ -76,7 +76,8 @@ class StatedTurns(TurnQueue):
             return
         turn = self.current = Turn(self._next_number(), PromptToSend(()), self.cancel, TurnOrigin.AGENT)
         self._foreground.turn_begins(at_work=True)
-        self._is_answered, self._looked, self.watches_idle = True, False, False
+        self._checks.turn_begins()
+        self._is_answered, self.watches_idle = True, False
         self._ends_with = None
         self._apply(events.TurnStarted(turn.number, (), (), origin=turn.origin))
 

@@ -34,7 +34,7 @@ from acp_host.host.prompt_names import PromptNames
 from acp_host.host.reminders import SessionReminders
 from acp_host.host.session_gone import says_gone
 from acp_host.host.turn import Turn
-from acp_host.services.change_verdicts import ChangeReport
+from acp_host.host.turn_checks import TurnChecks
 from acp_host.state import events
 from acp_host.state.clock import Clock
 from acp_host.wire._model import NO_EXTRA, UNSET
@@ -122,13 +122,7 @@ class TurnQueue:
         """Whether the connection is left or lost, and may come back; nothing is sent meanwhile."""
         self._repeated: Turn | None = None
         self._awaits_login = False
-        self._check = check
-        self._looking = False
-        """Whether the session's directories are being looked at; nothing is sent meanwhile."""
-        self._looked = False
-        """Whether they were looked at for the turn that is sent next."""
-        self._judging: Turn | None = None
-        """The turn that is over, while it is found out what it has changed."""
+        self._checks = TurnChecks(check, lambda: bool(self._queue), self.send_next)
         self._names = PromptNames()
         """What a Harn agent calls the prompts."""
         self._is_held = False
@@ -203,7 +197,7 @@ class TurnQueue:
         if refusal is not None:
             self.drop(refusal)
         while self.current is None and self._queue and not self._is_held and self._is_ready():
-            self._looked = False
+            self._checks.turn_begins()
             turn = self._queue.popleft()
             leading = self.reminders.lead_prompt()
             blocks = (*(reminder.block for reminder in leading), *turn.prompt.blocks)
@@ -234,17 +228,8 @@ class TurnQueue:
         return None if self.current is not None and self.current.number == number else number
 
     def _is_ready(self) -> bool:
-        """Tell whether the session's directories were looked at, and have it done if not."""
-        if self._check is None or self._looked:
-            return True
-        if not self._looking:
-            self._looking = True
-            self._check.begin(self._looked_before)
-        return False
-
-    def _looked_before(self) -> None:
-        self._looking, self._looked = False, bool(self._queue)
-        self.send_next()
+        """Tell whether the next turn may be sent; :meth:`send_next` is called again when it may."""
+        return self._checks.is_ready()
 
     def _write(self, turn: Turn, params: PromptRequest) -> AcpError | None:
         """Write the prompt of the turn on the wire; return why nothing was written, if that is so."""
@@ -310,17 +295,7 @@ class TurnQueue:
 
     def _after_check(self, turn: Turn, settle: Callable[[], None]) -> None:
         """Call ``settle`` once it is known what has changed in a turn that is over; no other one is sent before."""
-        if self._check is None:
-            settle()
-            return
-
-        def judged(changes: ChangeReport) -> None:
-            turn.judged(changes)
-            self._looking, self._judging = False, None
-            settle()
-
-        self._looking, self._judging = True, turn
-        self._check.end(judged)
+        self._checks.turn_over(turn, settle)
 
     def _settle(self, turn: Turn, end: Any) -> None:
         if not isinstance(end, AcpError):
@@ -372,7 +347,7 @@ class TurnQueue:
 
     def cancel(self, turn: Turn, reason: str) -> None:
         """Cancel a turn: drop it if it waits, else answer its questions and tell the agent, in one write."""
-        if turn.cancel_requested or turn is self._judging:
+        if turn.cancel_requested or turn is self._checks.judging:
             return
         turn.cancel_requested, turn.cancel_reason = True, reason
         if turn is not self.current:
