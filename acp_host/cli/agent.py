@@ -29,8 +29,9 @@ Be an agent without a model, for tests and demonstrations. It does what its prom
 as "/say Hello"; any other prompt gets a whole conversation.
 
 Without --ws or --http it speaks with the host that has launched it, over stdin and stdout. With one of them it listens
-for hosts, on this machine only unless --allow-other-machines is given, and prints its URL with the token that lets a
-host in; web pages are let in only where --allow-origin lists them. Ctrl-C ends it.
+for hosts, on this machine only unless --allow-other-machines is given, and prints its URL. What lets a host in is a
+random token, which is printed as part of the URL, or the one that --token-env names, which is not. Web pages are let in
+only where --allow-origin lists them. Ctrl-C ends it.
 """
 
 
@@ -73,8 +74,10 @@ async def serve(options: argparse.Namespace, interrupts: Interrupts) -> int:
         raise InvalidInput("--certificate is for --http")
     if options.ws or options.http:
         async with _served(agent, options) as served:
-            print(served.url_with_token, flush=True)
-            print("acp-host: whoever has this URL can use the agent; Ctrl-C ends it", file=sys.stderr, flush=True)
+            # A token that somebody keeps in a variable is not for logs; one that was made here is known by this alone.
+            key = "this URL" if options.token_env is None else f"the token in {options.token_env}"
+            print(served.url_with_token if options.token_env is None else served.url, flush=True)
+            print(f"acp-host: whoever has {key} can use the agent; Ctrl-C ends it", file=sys.stderr, flush=True)
             await asyncio.Event().wait()
     host = HostOnStdio()
     try:

@@ -7,7 +7,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,7 +17,7 @@ from acp_host.cli.exits import ExitCode, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.proxy import end_like, run_proxy
 from acp_host.errors import InvalidInput
-from acp_host.recording import Recording, Redaction, encode_line, read_recording
+from acp_host.recording import RecordedLine, Recording, Redaction, encode_line, read_recording
 from acp_host.recording.anonymise import anonymise
 
 __all__ = ["add_parser"]
@@ -32,7 +32,7 @@ paths, names and ids are replaced by others of the same length, and the structur
 
 _EXAMPLES = """\
 examples:
-  acp-host record --output talk.jsonl -- some-agent --acp
+  acp-host record --output talk.jsonl some-agent --acp
   acp-host record anonymise talk.jsonl --output report.jsonl
 """
 
@@ -45,7 +45,7 @@ def add_parser(commands: Any) -> None:
         description=_DESCRIPTION,
         epilog=f"{_EXAMPLES}\n{exit_code_help()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="acp-host record [options] -- AGENT...\n       acp-host record anonymise FILE [--output FILE]",
+        usage="acp-host record [options] AGENT...\n       acp-host record anonymise FILE [--output FILE]",
         allow_abbrev=False,
     )
     add_recording_options(parser)
@@ -94,7 +94,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         return ExitCode.COMPLETED
     agent = options.rest[1:] if options.rest[:1] == ["--"] else options.rest
     if not agent:
-        raise InvalidInput("no agent: name its command after --")
+        raise InvalidInput("no agent: name its command after the options")
     recording = Recording(options.output or _new_file(), redact=redaction_of(options))
     return end_like(await run_proxy(agent, recording))
 
@@ -113,14 +113,28 @@ def _anonymise(arguments: Sequence[str], output: str | None) -> None:
             _write_anonymous(options.file, out, hide_programs=options.hide_programs)
     except FileExistsError:
         raise InvalidInput(f"{options.output} exists already; choose another name") from None
+    except InvalidInput:
+        os.unlink(options.output)  # nothing of use is in it, and it would be in the way
+        raise
 
 
 def _write_anonymous(source: str, out: BinaryIO, *, hide_programs: bool) -> None:
     try:
-        for line in anonymise(read_recording(source), hide_programs=hide_programs):
+        lines = read_recording(source)
+        for line in anonymise(_of_a_recording(lines, source), hide_programs=hide_programs):
             out.write(encode_line(line))
     except FileNotFoundError as error:
         raise InvalidInput(f"the recording {source} cannot be read: {error.strerror}") from None
+
+
+def _of_a_recording(lines: Iterable[RecordedLine], source: str) -> Iterator[RecordedLine]:
+    """Yield the lines of a file; raise ``InvalidInput`` at its end if none of them is one of a recording."""
+    readable = False
+    for line in lines:
+        readable = readable or line.problem is None
+        yield line
+    if not readable:
+        raise InvalidInput(f"{source} holds no line of a recording")
 
 
 def _default_folder() -> Path:

@@ -135,7 +135,7 @@ async def _show(lines: Iterator[RecordedLine], pace: Pace, verbose: bool) -> Non
     output = WatchedOutput(sys.stdout)
     printer = Printer(make_console(cast(IO[str], output)))
     view = ReplayView(printer, verbose=verbose)
-    player = RecordingPlayer(output.while_it_works(lines), pace=pace, opened=view.watch)
+    player = RecordingPlayer(view.hearing_answers(output.while_it_works(lines)), pace=pace, opened=view.watch)
     try:
         await player.play()
         view.conclude(player.diagnostics)

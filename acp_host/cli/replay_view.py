@@ -7,7 +7,7 @@ the session's state, since nobody holds the turns of a recording.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
 from rich.table import Table
@@ -17,11 +17,12 @@ from acp_host.cli.printer import Printer, plain
 from acp_host.cli.render import TurnView
 from acp_host.diagnostics import Diagnostic
 from acp_host.host.session import Session
-from acp_host.recording.format import RecordedLine
+from acp_host.recording.format import RecordedDirection, RecordedLine
 from acp_host.state.changes import ChangeSet
 from acp_host.state.entries import BlockPart, MessageEntry, Speaker
-from acp_host.state.snapshot import SessionSnapshot
+from acp_host.state.snapshot import Question, SessionSnapshot
 from acp_host.ui.content_text import content_text
+from acp_host.wire.ids import RequestId
 from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.updates import SessionUpdate, UserMessageChunk
 
@@ -83,12 +84,28 @@ class ReplayView:
     def __init__(self, printer: Printer, *, verbose: bool = False) -> None:
         self._printer = printer
         self._verbose = verbose
+        self._answers: dict[RequestId, Mapping[str, Any]] = {}
         self._shown: _SessionView | None = None
         self._views: list[_SessionView] = []
 
     def watch(self, session: Session) -> None:
         """Print what happens in a session from now on."""
         self._views.append(_SessionView(session, TurnView(self._printer, verbose=self._verbose), self))
+
+    def hearing_answers(self, lines: Iterable[RecordedLine]) -> Iterator[RecordedLine]:
+        """Yield lines to play; what they answer to questions is told when the question is gone, as no state has it."""
+        for line in lines:
+            message = line.message
+            if line.direction == RecordedDirection.OUT and isinstance(message, dict) and "method" not in message:
+                result = message.get("result")
+                outcome = result.get("outcome") if isinstance(result, dict) else None
+                if isinstance(outcome, dict) and isinstance(message.get("id"), int | str):
+                    self._answers[message["id"]] = outcome
+            yield line
+
+    def answer_to(self, request_id: RequestId) -> Mapping[str, Any]:
+        """Return what the recorded host has answered to a permission request; empty if nothing."""
+        return self._answers.pop(request_id, {})
 
     def conclude(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Print what it all amounts to."""
@@ -121,7 +138,7 @@ class _SessionView:
         self._views = views
         self._turn: int | None = None
         self._outcome: str | None = None
-        self._asked: set[Any] = set()
+        self._asked: dict[RequestId, RequestPermissionRequest] = {}
         session.on_update(self._show_update)
         session.state.changed.connect(self._show_changes)
         PanelView(view.printer, session.reminders)
@@ -142,15 +159,31 @@ class _SessionView:
         if turn.turn != self._turn and turn.turn is not None:
             self._turn, self._outcome = turn.turn, None
             self._show_prompt(snapshot)
-        for question in snapshot.questions:
-            if question.request_id not in self._asked and isinstance(question.request, RequestPermissionRequest):
-                self._view.show_question(question.request)
-        self._asked = {question.request_id for question in snapshot.questions}
+        self._show_questions(snapshot.questions)
         if turn.outcome is not None and turn.status == "idle" and self._outcome is None:
             self._outcome = turn.outcome
             self._view.printer.finish()
             detail = f" ({turn.detail})" if turn.detail and turn.detail != turn.outcome else ""
             self._view.printer.line("result", plain(turn.outcome, "bold"), plain(detail))
+
+    def _show_questions(self, questions: Iterable[Question]) -> None:
+        asked = {
+            each.request_id: each.request for each in questions if isinstance(each.request, RequestPermissionRequest)
+        }
+        for request_id, request in self._asked.items():
+            if request_id not in asked:
+                self._show_answer(request, self._views.answer_to(request_id))
+        for request_id, request in asked.items():
+            if request_id not in self._asked:
+                self._view.show_question(request)
+        self._asked = asked
+
+    def _show_answer(self, request: RequestPermissionRequest, outcome: Mapping[str, Any]) -> None:
+        chosen = outcome.get("optionId")
+        labels = [f"{option.name} ({option.kind})" for option in request.options if option.option_id == chosen]
+        label = labels[0] if labels else outcome.get("outcome")
+        if isinstance(label, str):
+            self._view.printer.line("answer", plain(label, "bold"))
 
     def _show_prompt(self, snapshot: SessionSnapshot) -> None:
         self._views.turn_to(self)

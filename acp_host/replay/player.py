@@ -121,7 +121,8 @@ class RecordingPlayer:
             self._report(f"line {line.number} of the recording was left out: {line.problem}")
         elif line.begins_connection:
             if self._host is not None:
-                await self._connect_again(line.note or "a new connection begins here")
+                own = line.event == MetaEvent.CONNECTION  # its note tells what begins, and not what has ended
+                await self._connect_again("another connection begins here" if own or not line.note else line.note)
         elif line.direction == RecordedDirection.IN:
             await self._receive(line)
         elif line.direction == RecordedDirection.OUT and isinstance(line.message, dict):

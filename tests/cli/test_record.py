@@ -144,6 +144,20 @@ class TestMistakes:
         assert ran.code == 2
         assert "cannot be read" in ran.err
 
+    def test_a_file_that_is_no_recording_leaves_nothing_behind(self, command: Command, tmp_path: Path) -> None:
+        source, out = tmp_path / "notes.txt", tmp_path / "report.jsonl"
+        source.write_text("a line\n")
+        ran = command("record", "anonymise", str(source), "-o", str(out))
+        assert ran.code == 2
+        assert "notes.txt holds no line of a recording" in ran.err
+        assert not out.exists()
+
+    def test_it_stands_between_run_and_an_agent(self, command: Command, tmp_path: Path) -> None:
+        path = tmp_path / "talk.jsonl"
+        ran = command("run", *PROGRAM, "record", "-o", str(path), *PROGRAM, "agent", "--", "/say Hello")
+        assert (ran.code, ran.out) == (0, "Hello\n")
+        assert any(line.message for line in read_recording(path))
+
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the folder is not chosen by a variable")
 def test_without_a_name_it_is_kept_with_the_others(process: Command, tmp_path: Path, monkeypatch) -> None:

@@ -49,6 +49,21 @@ def test_a_conversation_is_shown_as_it_went(command: Command, tmp_path: Path) ->
     assert "Sessions" in ran.out
 
 
+def test_how_a_question_was_answered_is_shown(command: Command, tmp_path: Path) -> None:
+    options = [{"optionId": "y", "name": "Yes \x1b[1m", "kind": "allow_once"}]
+    asked = {"sessionId": "s", "toolCall": {"toolCallId": "c", "title": "Delete all"}, "options": options}
+    conversation = talk("done")
+    questions: list[tuple[str, Any]] = []
+    for number, outcome in enumerate(({"outcome": "selected", "optionId": "y"}, {"outcome": "cancelled"})):
+        questions.append(("in", {"id": number, "method": "session/request_permission", "params": asked}))
+        questions.append(("out", {"id": number, "result": {"outcome": outcome}}))
+    ran = command("replay", written(tmp_path / "talk.jsonl", *conversation[:5], *questions, *conversation[5:]))
+    assert (ran.code, ran.err) == (0, "")
+    answers = [line for line in ran.out.splitlines() if line.startswith("answer ")]
+    assert answers == ["answer      Yes \\x1b[1m (allow_once)", "answer      cancelled"]
+    assert ran.out.index("permission?") < ran.out.index(answers[0]) < ran.out.index("agent       done")
+
+
 def test_a_real_one(command: Command) -> None:
     ran = command("replay", "-v", REAL)
     assert (ran.code, ran.err) == (0, "")
