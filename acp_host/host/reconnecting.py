@@ -26,7 +26,7 @@ from acp_host.state.clock import Clock
 __all__ = ["ReconnectLink", "Reconnecting"]
 
 _PART_OF_A_TRY = frozenset({"authenticate"})
-"""Methods that a session may need to be opened again, whoever calls them."""
+"""Methods that a session may need to be opened again, whoever calls them; they wait for no more than an agreement."""
 
 _REOPENING: contextvars.ContextVar[object] = contextvars.ContextVar("acp_host_reopening", default=None)
 """The try whose sessions the task opens again: its own calls do not wait for its end.
@@ -86,6 +86,8 @@ class Reconnecting:
         self._hurry = asyncio.Event()
         self._ready = asyncio.Event()
         self._ready.set()
+        self._agreed = asyncio.Event()
+        self._agreed.set()
         # How long calls wait; without an end where this side has left the connection, since that is no fault.
         self._waits: float | None = None
 
@@ -103,13 +105,14 @@ class Reconnecting:
         Raises:
             ConnectionLost: it took longer than the policy lets calls wait.
         """
-        is_part = method in _PART_OF_A_TRY or (self._reopening is not None and _REOPENING.get() is self._reopening)
-        if self._ready.is_set() or is_part:
+        is_part = self._reopening is not None and _REOPENING.get() is self._reopening
+        ready = self._agreed if method in _PART_OF_A_TRY else self._ready
+        if ready.is_set() or is_part:
             return
         try:
             async with asyncio.timeout(self._waits):
-                while not self._ready.is_set():  # it may be lost again before this task goes on
-                    await self._ready.wait()
+                while not ready.is_set():  # it may be lost again before this task goes on
+                    await ready.wait()
         except TimeoutError:
             text = f"{method} was not sent: the connection is lost, and not back after {self._waits:g} s"
             raise ConnectionLost(text) from self._machine.error
@@ -117,11 +120,12 @@ class Reconnecting:
     def lost(self, error: AcpError) -> None:
         """Take the end of the transport: the first try is put in its place, or it is given up."""
         if self.is_active:
+            self._agreed.clear()
             self._lost_again = error  # whoever makes it again is told by this
             return
         assert self.policy is not None
         self._waits = self.policy.calls_wait
-        self._ready.clear()
+        self._begin_to_wait()
         self._report(f"the connection was lost: {error}")
         self._machine.lost(error, self._now())
         self._begin()
@@ -134,7 +138,7 @@ class Reconnecting:
         """
         self._waits = None
         self._env.update(env)
-        self._ready.clear()
+        self._begin_to_wait()
         self._machine.lost(ConnectionLost("this host makes another one"), self._now(), at_once=True)
         self._publish()
         self._task = self._link.start(self._leave_and_run())
@@ -158,7 +162,7 @@ class Reconnecting:
             self._machine.close(self._now())
         else:
             self._machine.give_up(error, self._now())
-        self._ready.set()
+        self._let_go_on()
         self._publish()
 
     # --- the tries --------------------------------------------------------------------------------------------------
@@ -200,6 +204,7 @@ class Reconnecting:
             self._lost_again = None
             await self._link.shake_hands(self._reached)
             machine.agreed(self._now())
+            self._agreed.set()
             self._publish()
             returned = await self._reopen()
         except Exception as error:
@@ -211,7 +216,7 @@ class Reconnecting:
             self._publish()
             if self._waits is not None:
                 self._report(f"the connection was made again, at try {attempts}")
-            self._ready.set()
+            self._let_go_on()
 
     async def _reopen(self) -> tuple[SessionReturn, ...]:
         self._reopening = object()
@@ -236,14 +241,23 @@ class Reconnecting:
         self._publish()
 
     def _failed(self, error: Exception) -> None:
+        self._agreed.clear()
         self._machine.failed(error, self._now())
         self._publish()
         self._report(f"the connection could not be made again: {error}")
 
     def _give_up(self) -> None:
         error = self._machine.error
-        self._ready.set()
+        self._let_go_on()
         self._link.given_up(error if isinstance(error, AcpError) else ConnectionLost(f"it was given up: {error}"))
+
+    def _begin_to_wait(self) -> None:
+        self._ready.clear()
+        self._agreed.clear()
+
+    def _let_go_on(self) -> None:
+        self._agreed.set()
+        self._ready.set()
 
     def _publish(self) -> None:
         machine, ahead = self._machine, self._clock.now() - self._now()

@@ -122,6 +122,8 @@ class TurnQueue:
         """Whether the connection is left or lost, and may come back; nothing is sent meanwhile."""
         self._repeated: Turn | None = None
         self._awaits_login = False
+        self._after_return: Callable[[], None] | None = None
+        """Sends the prompt of the turn on the wire once more, after a login; called by :meth:`resume`."""
         self._checks = TurnChecks(check, lambda: bool(self._queue), self.send_next)
         self._names = PromptNames()
         """What a Harn agent calls the prompts."""
@@ -178,11 +180,17 @@ class TurnQueue:
     def resume(self) -> None:
         """Learn that the agent has opened the session again."""
         self._is_suspended = False
+        again, self._after_return = self._after_return, None
+        if again is not None:
+            again()
         self.send_next()
 
     def stop(self, cause: AcpError) -> None:
         """Stop the clock; the connection is over, and ``cause`` says why."""
         self._stop_timer()
+        if self._after_return is not None and self.current is not None:
+            self._awaits_login, self._after_return = False, None
+            self._fail_unsent(self.current, ConnectionClosed("the prompt was not sent: the connection has ended"))
 
     def opened(self) -> None:
         """Learn that the session is open."""
@@ -273,12 +281,12 @@ class TurnQueue:
         def then(failure: AcpError | None) -> None:
             if turn is not self.current:
                 return  # it was cancelled, or the session closed
-            self._awaits_login = False
-            if failure is None and not self._driver.protocol.ended:
-                error = self._write(turn, params)
-                if error is not None:
-                    self._fail_unsent(turn, error)
+            if failure is None and self._is_suspended:
+                self._after_return = functools.partial(self._repeat, turn, params)
+            elif failure is None and not self._driver.protocol.ended:
+                self._repeat(turn, params)
             else:
+                self._awaits_login = False
                 end.__cause__ = failure
                 self._finish(turn, end)
 
@@ -287,6 +295,16 @@ class TurnQueue:
         if self._awaits_login:
             self._stop_timer()
         return self._awaits_login
+
+    def _repeat(self, turn: Turn, params: PromptRequest) -> None:
+        """Write the prompt of the turn on the wire once more."""
+        if turn is not self.current:
+            return
+        self._awaits_login = False
+        error = self._write(turn, params)
+        if error is not None:
+            self._fail_unsent(turn, error)
+            self.send_next()
 
     def _finish(self, turn: Turn, end: Any) -> None:
         """End the turn on the wire with what its prompt was answered, and send the next one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -311,3 +312,130 @@ async def test_an_agent_that_is_gone_before_it_is_asked_has_failed_to_start(erro
 
     with pytest.raises(acp_host.StartFailed):
         await acp_host.connect(Dying(lambda _: ReferenceAgent()))
+
+
+LOST, REOPENING = "while the connection is lost", "while the session is opened again"
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("is_forgotten", [True, False], ids=["the agent forgets the login", "the agent knows it"])
+@pytest.mark.parametrize("moment", [LOST, REOPENING])
+async def test_a_prompt_that_waits_for_a_login_is_sent_once_its_session_is_open_again(
+    moment: str, is_forgotten: bool, version: int
+) -> None:
+    chosen, reopened = asyncio.Event(), asyncio.Event()
+    told: list[str] = []
+
+    def make(number: int) -> ScriptedAgent:
+        async def script(agent: ScriptedAgent) -> None:
+            named = {"id": "browser"} if version == 1 else {"type": "agent", "methodId": "browser"}
+            capabilities, ways = CAPABLE if version == 1 else None, [{**named, "name": "Browser"}]
+            await agent.handshake(capabilities, version=version, authMethods=ways)
+            if number == 0:
+                await agent.open_session("s-1")
+                await agent.expect("session/prompt")
+                agent.reply_error(-32000, "log in first")
+            logged_in = not is_forgotten
+            while True:
+                request = await agent.expect()
+                told.append(request["method"])
+                if request["method"] == "session/resume":
+                    await reopened.wait()
+                    if not logged_in:
+                        agent.reply_error(-32000, "log in first", to=request)
+                        continue
+                logged_in = logged_in or request["method"].startswith("auth")
+                if request["method"] != "session/prompt":
+                    agent.reply({}, to=request)
+                elif version == 1:
+                    agent.reply({"stopReason": "end_turn"}, to=request)
+                else:
+                    agent.reply({"messageId": "m"}, to=request)
+                    agent.state("running")
+                    agent.state("idle", stopReason="end_turn")
+
+        return ScriptedAgent(script)
+
+    async def choose(request: Any) -> str:
+        told.append("asked")
+        await chosen.wait()
+        return "browser"
+
+    way = Way(make)
+    versions = (1,) if version == 1 else (2,)
+    async with (
+        asyncio.timeout(20),
+        acp_host.connect(way, reconnect=WHEN_TOLD, authenticate=choose, protocol_versions=versions) as host,
+    ):
+        session = await host.new_session("/")
+        first, second = session.prompt("first"), session.prompt("second")
+        await until(lambda: told == ["asked"])
+        way.cut()
+        await until(lambda: session.is_suspended)
+        if moment == LOST:
+            chosen.set()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        host.reconnect_now()
+        if moment == REOPENING:
+            await until(lambda: "session/resume" in told)
+            chosen.set()
+            for _ in range(20):
+                await asyncio.sleep(0)
+        assert "session/prompt" not in told
+        reopened.set()
+        assert [(await turn).stop_reason for turn in (first, second)] == ["end_turn", "end_turn"]
+        assert told[-2:] == ["session/prompt", "session/prompt"]
+        assert told.count("session/prompt") == 2
+        assert told.count("asked") == 1
+        assert [entry.text for entry in session.state.snapshot().transcript if hasattr(entry, "text")] == [
+            "first",
+            "second",
+        ]
+
+
+async def test_a_prompt_that_waits_for_a_login_fails_unsent_where_the_connection_is_given_up() -> None:
+    chosen = asyncio.Event()
+
+    def make(number: int) -> ScriptedAgent:
+        async def script(agent: ScriptedAgent) -> None:
+            if number == 0:
+                await agent.handshake(CAPABLE, authMethods=[{"id": "browser", "name": "Browser"}])
+                await agent.open_session("s-1")
+                await agent.expect("session/prompt")
+                agent.reply_error(-32000, "log in first")
+            elif number == 1:
+                await agent.handshake(CAPABLE, authMethods=[{"id": "browser", "name": "Browser"}])
+                await agent.expect("authenticate")
+                agent.reply({})
+            else:
+                await agent.close()
+            await agent.stall()
+
+        return ScriptedAgent(script)
+
+    async def choose(request: Any) -> str:
+        asked.set()
+        await chosen.wait()
+        return "browser"
+
+    asked = asyncio.Event()
+    way = Way(make)
+    policy = ReconnectPolicy(first_delay=0.0, tries=2, stable_after=0.0, session_timeout=5.0)
+    async with asyncio.timeout(20), acp_host.connect(way, reconnect=policy, authenticate=choose) as host:
+        session = await host.new_session("/")
+        turn = session.prompt("first")
+        await asked.wait()
+        way.cut()
+        chosen.set()
+        await until(lambda: len(way.made) == 2 and any(b"authenticate" in line for line in way.made[1].sent))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        way.made[-1].cut()
+        with pytest.raises(AcpError) as unsent:
+            await turn
+        await host.wait_closed()
+        assert "not sent" in str(unsent.value)
+        assert turn.outcome is not None
+        assert turn.outcome.interruption is not None
+        assert turn.outcome.interruption.safe_to_resend
