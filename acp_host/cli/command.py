@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from acp_host._version import __version__
-from acp_host.cli import agent, demo, inspect, record, replay, run, serve
+from acp_host.cli import agent, chat, demo, inspect, record, replay, run, serve
 from acp_host.cli.exits import ExitCode, code_of_error, code_of_signal, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.errors import AcpError, InvalidInput, RequestFailed
@@ -69,7 +69,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--version", action="version", version=f"acp-host {__version__}")
     commands = parser.add_subparsers(dest="name", metavar="COMMAND", required=True)
-    for module in (demo, run, serve, inspect, replay, agent, record):
+    for module in (demo, run, chat, serve, inspect, replay, agent, record):
         module.add_parser(commands)
     return parser.parse_args(argv)
 

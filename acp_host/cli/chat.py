@@ -1,0 +1,103 @@
+"""``acp-host chat``: a conversation with any agent in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from acp_host.cli.agent_options import add_agent_options, agent_target, permissions_of, recording_of
+from acp_host.cli.exits import ExitCode, exit_code_help
+from acp_host.cli.interrupts import Interrupts
+from acp_host.cli.login import login_text
+from acp_host.cli.printer import Printer, make_console
+from acp_host.errors import AuthRequired, InvalidInput
+from acp_host.host.connect import connect
+from acp_host.host.connection import HostConnection
+from acp_host.host.session import Session
+from acp_host.services.elicitation_queue import ElicitationQueue
+from acp_host.services.files import FileService
+from acp_host.services.permission_queue import PermissionQueue
+from acp_host.services.terminals import TerminalService
+
+__all__ = ["add_parser"]
+
+_DESCRIPTION = """\
+Hold a conversation with an agent in the terminal, with what it does, asks and tells beside it.
+
+The options stand before AGENT; all that follows is the agent's command, which is run directly and not by a shell; or
+AGENT is the URL of an agent elsewhere, and --cwd a directory on its machine. Ctrl-C cancels the turn, and the second
+time leaves.
+
+The agent may only do through this program what the options grant it; what it asks permission for is asked in the view.
+"""
+
+_EXAMPLE = """\
+example:
+  acp-host chat --cwd project --read-files --write-files some-agent --acp
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the sub-command to the command line."""
+    parser = commands.add_parser(
+        "chat",
+        help="hold a conversation in the terminal",
+        description=_DESCRIPTION,
+        epilog=f"{_EXAMPLE}\n{exit_code_help()}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="acp-host chat [options] AGENT...",
+        allow_abbrev=False,
+    )
+    earlier = parser.add_mutually_exclusive_group()
+    earlier.add_argument("--load", metavar="ID", help="go on with this session, and show what was said in it")
+    earlier.add_argument("--resume", metavar="ID", help="go on with this session, without what was said in it")
+    add_agent_options(parser, permissions="ask")
+    parser.set_defaults(command=run)
+
+
+async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
+    """Run the sub-command and return its exit code.
+
+    Raises:
+        InvalidInput: the command line is wrong, there is no terminal, or the extra is not installed.
+        AcpError: the agent failed.
+    """
+    if not options.agent:
+        raise InvalidInput("no agent: name its command or its URL")
+    target = agent_target(options.agent, options)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InvalidInput("a conversation needs a terminal on stdin and stdout; acp-host run sends one prompt")
+    try:
+        from acp_host.ui.terminal import ChatApp
+    except ImportError as error:
+        raise InvalidInput(f"acp-host chat needs the extra 'tui' ({error}): pip install 'acp-host[tui]'") from None
+    permissions, forms = PermissionQueue(), ElicitationQueue()
+    reads, writes = options.read_files, options.write_files
+    connection = connect(
+        target.argument,
+        remote=target.remote,
+        allow_remote_services=options.allow_remote_services,
+        files=FileService(read=reads, write=writes) if reads or writes else None,
+        terminals=TerminalService() if options.terminals else None,
+        permissions=permissions_of(options.permissions, ask=permissions, by_word=lambda policy, _: policy.decide),
+        elicitation=forms,
+        sidebar=True,
+        record=recording_of(options),
+    )
+    async with connection as host:
+        try:
+            session = await _open(host, options)
+        except AuthRequired as error:
+            Printer(make_console(sys.stderr)).line("login", login_text(host.agreement, target.argv, error))
+            return ExitCode.LOGIN_NEEDED
+        await ChatApp(host, session, permissions=permissions, forms=forms).run_async()
+        return ExitCode.AGENT_FAILED if host.closed else ExitCode.COMPLETED
+
+
+async def _open(host: HostConnection, options: argparse.Namespace) -> Session:
+    if options.load is not None:
+        return await host.load_session(options.load, options.cwd)
+    if options.resume is not None:
+        return await host.resume_session(options.resume, options.cwd)
+    return await host.new_session(options.cwd)

@@ -1,0 +1,300 @@
+"""The terminal view as an app: :class:`ChatApp`.
+
+It shows one session and hands on what the user does. It owns neither the connection nor the session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, ClassVar
+
+from rich.theme import Theme
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Footer
+
+from acp_host.diagnostics import Diagnostic, DiagnosticKind
+from acp_host.errors import AcpError
+from acp_host.host.connection import HostConnection
+from acp_host.host.session import Session
+from acp_host.reminders import Reminder, ReminderPolicy
+from acp_host.services.elicitation_queue import ElicitationQueue
+from acp_host.services.permission_queue import PermissionQueue
+from acp_host.state.changes import ChangeSet
+from acp_host.state.observable import Observable
+from acp_host.ui.terminal.choices import ChoiceScreen
+from acp_host.ui.terminal.compose_reminder import ComposeReminder
+from acp_host.ui.terminal.lists import NoticeHistory, ProblemsScreen
+from acp_host.ui.terminal.prompt import PromptInput, WaitingPrompts
+from acp_host.ui.terminal.redraw import Redraw
+from acp_host.ui.terminal.reminders import ReminderList
+from acp_host.ui.terminal.side import OptionsPane
+from acp_host.ui.terminal.text import one_line, plain
+from acp_host.ui.terminal.toasts import NoticeRack, NoticeToast
+from acp_host.ui.terminal.view import SessionView
+
+__all__ = ["ChatApp"]
+
+_TWICE_WITHIN = 5.0
+_MOST_UNSERVED = 3
+_BEHIND_DIALOGS = frozenset(
+    {
+        *("answer", "toggle_side", "notices", "reconnect", "next_pane", "problems"),
+        *("cancel_turn", "compose_reminder", "dismiss_toast", "unfold"),
+    }
+)
+"""Actions on what is behind a dialog, which wait while one is open."""
+_MARKDOWN = Theme({"markdown.code": "bold cyan", "markdown.link": "underline", "markdown.link_url": "dim"})
+
+
+class ChatApp(App[None]):
+    """A conversation with an agent. ::
+
+        async with acp_host.connect(agent, permissions=queue, elicitation=forms, sidebar=True) as host:
+            session = await host.new_session()
+            await ChatApp(host, session, permissions=queue, forms=forms).run_async()
+
+    Args:
+        host: the connection; it stays open when the app ends.
+        session: what to show.
+        permissions: the queue that the connection asks; ``None``: nobody is asked here.
+        forms: likewise for forms and web pages.
+    """
+
+    CSS_PATH = "chat.tcss"
+    TITLE = "acp-host chat"
+    ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - as Textual declares it
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "interrupt", "Cancel, leave", priority=True),
+        Binding("escape", "cancel_turn", "Cancel", show=False),
+        Binding("f2", "answer", "Answer", priority=True),
+        Binding("f3", "toggle_side", "Side", priority=True),
+        Binding("f4", "notices", "Notices", priority=True),
+        Binding("f5", "reconnect", "Reconnect", show=False, priority=True),
+        Binding("f6", "next_pane", "Pane", priority=True),
+        Binding("f7", "compose_reminder", "Remind", priority=True),
+        Binding("f8", "problems", "Problems", priority=True),
+        Binding("f9", "dismiss_toast", "Close toast", show=False, priority=True),
+        Binding("ctrl+t", "unfold", "Unfold", priority=True),
+    ]
+
+    def __init__(
+        self,
+        host: HostConnection,
+        session: Session,
+        *,
+        permissions: PermissionQueue | None = None,
+        forms: ElicitationQueue | None = None,
+    ) -> None:
+        super().__init__()
+        self.console.push_theme(_MARKDOWN)
+        self._host = host
+        self._session = session
+        self._queues = tuple(queue for queue in (permissions, forms) if queue is not None)
+        self._armed_until = 0.0
+        self._unserved = 0
+        self._ends: list[Callable[[], None]] = []
+        name = str(one_line(host.agreement.agent_name, 40))
+        self._view = SessionView(name, harn=host.agreement.harn is not None)
+
+    def compose(self) -> ComposeResult:
+        """Make the parts."""
+        yield self._view
+        yield Footer()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Tell whether a key works now."""
+        return action not in _BEHIND_DIALOGS or len(self.screen_stack) == 1
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
+
+    def on_load(self) -> None:
+        """Leave the event loop, which the connection lives on too, as it was: Textual has made its tasks eager."""
+        asyncio.get_running_loop().set_task_factory(None)
+
+    async def on_mount(self) -> None:
+        """Draw what there is, and what changes from now on."""
+        redraws = [self._redraw(self._session.state, self._draw), self._redraw(self._host.health, self._draw_health)]
+        redraws += [self._redraw(queue, self._draw_questions) for queue in self._queues]
+        self._ends.append(self._host.diagnostics.connect(self._take_diagnostic))
+        for diagnostic in self._host.diagnostics:
+            self._take_diagnostic(diagnostic)
+        await self._view.draw_all(self._session.state.snapshot())
+        await self._draw_questions()
+        await self._draw_health()
+        for redraw in redraws:
+            self.run_worker(redraw.run(), name="redraw")
+        self._view.prompt.focus()
+
+    def on_unmount(self) -> None:
+        """Watch no longer."""
+        for end in self._ends:
+            end()
+
+    def _redraw(self, observable: Observable[Any], draw: Callable[[ChangeSet], Awaitable[None]]) -> Redraw:
+        """Return what draws the changes from now on, once it runs."""
+        redraw = Redraw(draw)
+        self._ends.append(observable.changed.connect(redraw.take))
+        return redraw
+
+    async def _draw(self, changes: ChangeSet) -> None:
+        await self._view.draw(changes)
+        if changes.touches("health"):
+            await self._draw_health()
+
+    async def _draw_questions(self, _: ChangeSet | None = None) -> None:
+        waiting: list[Any] = [question for queue in self._queues for question in queue.pending]
+        await self._view.draw_questions(waiting)
+
+    async def _draw_health(self, _: ChangeSet | None = None) -> None:
+        self._view.draw_health(self._host.health.snapshot(), self._session.state.snapshot())
+
+    def _take_diagnostic(self, diagnostic: Diagnostic) -> None:
+        """Tell of what the agent wants and nobody here serves; of the rest, the screen of problems has a list."""
+        if diagnostic.kind is DiagnosticKind.UNKNOWN_METHOD and self._unserved < _MOST_UNSERVED:
+            self._unserved += 1
+            self._tell(f"The agent asks for {diagnostic.method}, which this host does not serve. F8 shows it.")
+
+    # --- what the user says -----------------------------------------------------------------------------------------
+
+    def on_prompt_input_sent(self, message: PromptInput.Sent) -> None:
+        """Send a prompt, or let it wait for its turn."""
+        self.run_worker(self._say(message.text))
+
+    async def _say(self, text: str) -> None:
+        try:
+            turn = self._session.prompt(text)
+        except AcpError as error:
+            self._complain(error)
+            if not self._view.prompt.text:
+                self._view.prompt.put(text)
+            return
+        await self._do(turn.wait())
+
+    def on_waiting_prompts_withdrawn(self, message: WaitingPrompts.Withdrawn) -> None:
+        """Take a waiting prompt back."""
+        for turn in self._session.queued_turns:
+            if turn.number == message.turn:
+                turn.cancel("the user took it back")
+
+    def action_cancel_turn(self) -> None:
+        """Cancel the turn, and go back to the prompt."""
+        if self._session.current_turn is not None or self._session.queued_turns:
+            self._session.cancel()
+        self._view.prompt.focus()
+
+    def action_interrupt(self) -> None:
+        """Cancel the turn; the second time, leave."""
+        if time.monotonic() < self._armed_until:
+            self.exit()
+            return
+        self._armed_until = time.monotonic() + _TWICE_WITHIN
+        works = self._session.current_turn is not None or bool(self._session.queued_turns)
+        self._session.cancel()
+        self._tell(f"{'The turn is being cancelled. ' if works else ''}Ctrl-C once more leaves.")
+
+    # --- panels -----------------------------------------------------------------------------------------------------
+
+    def action_answer(self) -> None:
+        """Take the keyboard to the oldest question."""
+        self._view.questions.answer_first()
+
+    def action_toggle_side(self) -> None:
+        """Show or hide what stands beside the transcript."""
+        self._view.toggle_side()
+
+    def action_next_pane(self) -> None:
+        """Take the keyboard to the next pane."""
+        self._view.focus_next_pane()
+
+    def action_unfold(self) -> None:
+        """Show all of every entry, or the brief forms."""
+        self._view.transcript.unfold_all()
+
+    def action_notices(self) -> None:
+        """Show every notice that is kept."""
+        notices = self._session.notices.snapshot()
+        self.push_screen(NoticeHistory(notices.history, notices.total))
+
+    def action_problems(self) -> None:
+        """Show what was dropped, repaired or unexpected."""
+        self.push_screen(ProblemsScreen(tuple(self._host.diagnostics)))
+
+    def action_reconnect(self) -> None:
+        """Try at once to reach the agent again."""
+        try:
+            self._host.reconnect_now()
+        except AcpError as error:
+            self._complain(error)
+
+    def on_notice_toast_dismissed(self, message: NoticeToast.Dismissed) -> None:
+        """Close a toast."""
+        self._session.notices.dismiss(message.notice_id)
+
+    def on_notice_rack_rested(self, message: NoticeRack.Rested) -> None:
+        """Let toasts stay while the mouse rests on them."""
+        notices = self._session.notices
+        (notices.pause_timeouts if message.rests else notices.resume_timeouts)()
+
+    def action_dismiss_toast(self) -> None:
+        """Close the oldest toast."""
+        for notice in self._session.notices.snapshot().toasts[:1]:
+            self._session.notices.dismiss(notice.id)
+
+    def on_options_pane_chosen(self, message: OptionsPane.Chosen) -> None:
+        """Change an option."""
+        option = message.option
+        if option.kind == "boolean":
+            self.run_worker(self._do(self._session.set_option(option.id, option.value is not True)))
+        elif option.choices:
+            self.push_screen(ChoiceScreen(option), lambda value: self._set_option(option.id, value))
+
+    def _set_option(self, option_id: str, value: str | None) -> None:
+        if value is not None:
+            self.run_worker(self._do(self._session.set_option(option_id, value)))
+
+    def on_reminder_list_wanted(self, message: ReminderList.Wanted) -> None:
+        """Take a reminder back, or put it away."""
+        if message.deed == "revoke":
+            self.run_worker(self._revoke(message.entry.id))
+        elif not self._session.reminders.dismiss(message.entry.id):
+            self._tell("Only what stands in the sidebar can be put away.")
+
+    async def _revoke(self, reminder_id: str) -> None:
+        result = await self._do(self._session.reminders.revoke(reminder_id))
+        if result is not None and result != "revoked":
+            self._tell(f"The reminder was not revoked: {str(result).replace('_', ' ')}.")
+
+    def action_compose_reminder(self) -> None:
+        """Ask for a reminder, and send it."""
+        self.push_screen(
+            ComposeReminder(lambda reminder, policy: self._session.plan_reminder(reminder, policy=policy)), self._remind
+        )
+
+    def _remind(self, composed: tuple[Reminder, ReminderPolicy] | None) -> None:
+        if composed is None:
+            return
+        reminder, policy = composed
+        try:
+            self._session.remind_soon(reminder, policy=policy)
+        except AcpError as error:
+            self._complain(error)
+
+    # --- what went wrong --------------------------------------------------------------------------------------------
+
+    async def _do(self, deed: Awaitable[Any]) -> Any:
+        """Wait for something, and tell the user where it fails."""
+        try:
+            return await deed
+        except AcpError as error:
+            self._complain(error)
+            return None
+
+    def _complain(self, error: AcpError) -> None:
+        self.notify(str(one_line(str(error), 500)), title="acp-host", severity="error", markup=False)
+
+    def _tell(self, text: str) -> None:
+        self.notify(str(plain(text)), title="acp-host", markup=False)
