@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
 
-__all__ = ["CHROMIUM", "browser"]
+__all__ = ["CHROMIUM", "arguments", "browser"]
 
 CHROMIUM = next((found for name in ("chromium", "chromium-browser") if (found := shutil.which(name))), None)
 """The program, or ``None``: then the tests of the page are skipped."""
@@ -18,15 +18,18 @@ _PATIENCE = 20_000
 """Milliseconds that a test waits for what is to appear: machines that run tests are often busy."""
 
 
+def arguments() -> list[str]:
+    """Return how to start it; it opens our page only, and its sandbox needs rights that root in a container lacks."""
+    return ["--no-sandbox"] if os.geteuid() == 0 else []
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     """The browser; tests that use it run on the loop of the whole session, as it does."""
     if CHROMIUM is None:
         pytest.skip("!!! CHROMIUM WAS NOT FOUND: the page is not tested; `make system-deps` installs it !!!")
-    # Chromium's sandbox needs rights that root in a container does not have; the tests open no page but ours.
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     async with async_playwright() as playwright:
-        running = await playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        running = await playwright.chromium.launch(executable_path=CHROMIUM, args=arguments())
         expect.set_options(timeout=_PATIENCE)
         yield running
         await running.close()

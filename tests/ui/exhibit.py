@@ -61,12 +61,13 @@ class Exhibition:
         self.tell({"type": "snapshot", "session": SESSION, "version": version, "omitted": 0, "state": state})
         return version
 
-    async def show(self, state: GalleryState, *, panels: bool = True) -> dict[str, Any]:
+    async def show(self, state: GalleryState, *, panels: bool = True, fold: bool = False) -> dict[str, Any]:
         """Show a state, open all that can be opened, and return what is in the document then.
 
         Args:
             state: the state.
             panels: look into each of the panels beside the conversation.
+            fold: open and look into nothing.
         """
         diagnostics = [{"number": at, **to_json(one)} for at, one in enumerate(state.diagnostics, start=1)]
         async with state.waiting() as waiting:
@@ -75,7 +76,8 @@ class Exhibition:
             questions.close()
         self.tell({"type": "diagnostics", "items": diagnostics})
         self.tell_state(to_json(state.session))
-        found: dict[str, Any] = await self.watched.page.evaluate(_LOOK, panels)
+        wanted = {"panels": panels and not fold, "open": not fold}
+        found: dict[str, Any] = await self.watched.page.evaluate(_LOOK, wanted)
         return found
 
     def _asked(self, message: str | bytes) -> None:
@@ -96,7 +98,7 @@ async def exhibition(browser: Browser, **look: Any) -> AsyncIterator[Exhibition]
 
 
 # Preact draws what a click changes in a microtask, and what comes from the feed in the next frame.
-_LOOK = r"""async (panels) => {
+_LOOK = r"""async (wanted) => {
   const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   const open = async () => {
     document.querySelectorAll("#view details:not([open]) > summary").forEach((summary) => summary.click());
@@ -113,10 +115,10 @@ _LOOK = r"""async (panels) => {
   };
   await frame();
   await frame();
-  await open();
+  if (wanted.open) await open();
   found.text = document.querySelector("#view").innerText;
   look();
-  if (panels) {
+  if (wanted.panels) {
     for (const tab of document.querySelectorAll("[role=tab]")) {
       tab.click();
       await open();

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-WEB = Path(__file__).parents[2] / "acp_host" / "ui" / "web"
+ROOT = Path(__file__).parents[2]
+WEB = ROOT / "acp_host" / "ui" / "web"
 STATIC = WEB.parent / "static"
 LARGEST = 400_000
 """Bytes of all files of the page."""
@@ -51,3 +53,10 @@ def test_nothing_in_the_page_needs_a_weaker_policy() -> None:
     html = (STATIC / "index.html").read_text()
     assert "style=" not in html
     assert html.count("<script") == html.count('<script type="module" src="page.js">') == 1
+
+
+def test_the_pictures_in_the_documentation_are_there_and_small() -> None:
+    pictures = ROOT / "docs" / "images"
+    named = re.findall(r"\(images/(\S+\.png)\)", (ROOT / "docs" / "page.md").read_text(encoding="utf-8"))
+    assert sorted(named) == sorted(file.name for file in pictures.iterdir())
+    assert all((pictures / name).stat().st_size < 150_000 for name in named)

@@ -1,1 +1,1 @@
-import{connectFeed as o,mount as t}from"./view.js";var e=new URL("feed",location.href);e.protocol=e.protocol==="https:"?"wss:":"ws:";e.search="";e.hash="";t(document.getElementById("view"),o(e.href),{focus:!0});
+import{connectFeed as e,mount as t}from"./view.js";t(document.getElementById("view"),e("feed"),{focus:!0});

@@ -4,9 +4,15 @@ import type { Command, Connected, FromHost, Transport } from "./feed";
 const FIRST_DELAY = 250;
 const LONGEST_DELAY = 10_000;
 
-/** Connects to the feed at `url`, an address of `ws:` or `wss:`. */
+/**
+ * Connects to a feed.
+ *
+ * @param url where it is; relative to the page, or an address of `ws:` or `wss:`.
+ */
 export function connectFeed(url: string): Transport {
-  return new SocketTransport(url);
+  const address = new URL(url, location.href);
+  address.protocol = address.protocol.replace("http", "ws");
+  return new SocketTransport(address.href);
 }
 
 class SocketTransport implements Transport {

@@ -124,6 +124,7 @@ export interface Terminal {
   released: boolean;
   owner: string;
   cwd: string | null;
+  cancellable: boolean;
 }
 export interface Turn {
   status: string;

@@ -69,7 +69,7 @@ export const Composer = memo(function Composer(props: { commands: SessionState["
           ))}
         </ul>
       )}
-      {props.turn.queued.length > 0 && <p class="note">{props.turn.queued.length} prompts wait for their turn.</p>}
+      <Queue queued={props.turn.queued} />
       <div class="composer-row">
         <textarea
           ref={field}
@@ -97,6 +97,25 @@ export const Composer = memo(function Composer(props: { commands: SessionState["
     </form>
   );
 });
+
+/** The prompts that wait for their turn; each can be taken back. */
+function Queue(props: { queued: Turn["queued"] }) {
+  const { controls } = useView();
+  const command = useCommand();
+  if (props.queued.length === 0) return null;
+  return (
+    <ul class="queue" aria-label="Prompts that wait">
+      {props.queued.map((waiting) => (
+        <li key={waiting.turn} class="note">
+          <button type="button" class="quiet" disabled={!controls} onClick={() => command("cancel", { turn: waiting.turn })}>
+            Take back
+          </button>{" "}
+          {oneLine(waiting.prompt.map((block) => String(block.text ?? block.type)).join(" "), 120)}
+        </li>
+      ))}
+    </ul>
+  );
+}
 
 function suggestions(text: string, commands: readonly Command[]): Command[] {
   const typed = /^\/(\S*)$/.exec(text)?.[1];

@@ -12,7 +12,7 @@ export const Toasts = memo(function Toasts(props: { toasts: readonly Notice[] })
   return (
     <>
       <div class="toasts" role="group" aria-label="Notices" data-area>
-        {props.toasts.map((toast) => (
+        {props.toasts.toReversed().map((toast) => (
           <Toast key={toast.id} toast={toast} />
         ))}
       </div>

@@ -2,7 +2,7 @@
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { oneLine, terminalText } from "../plain_text";
 import type { Terminal } from "../state";
-import { memo } from "./context";
+import { memo, useCommand, useView } from "./context";
 import { Status } from "./parts";
 
 /** The newest characters that are drawn; the state has more. */
@@ -10,6 +10,8 @@ const MOST_DRAWN = 60_000;
 
 export const TerminalView = memo(function TerminalView(props: { terminal: Terminal | undefined; id: string }) {
   const { terminal } = props;
+  const { controls } = useView();
+  const command = useCommand();
   const text = useMemo(() => newest(terminal?.output ?? []), [terminal?.output]);
   const place = useRef<HTMLPreElement>(null);
   const follows = useRef(true);
@@ -23,6 +25,11 @@ export const TerminalView = memo(function TerminalView(props: { terminal: Termin
       <figcaption>
         <code>{oneLine(terminal.command) || "a command"}</code> <Status word={ending(terminal)} />
         {terminal.owner === "agent" && <span class="badge">run by the agent</span>}
+        {terminal.cancellable && controls && (
+          <button type="button" class="quiet" onClick={() => command("cancel_terminal", { terminalId: props.id })}>
+            Stop
+          </button>
+        )}
       </figcaption>
       <pre
         ref={place}

@@ -1,0 +1,40 @@
+"""``python -m tests.ui.screenshots FOLDER``: pictures of the page in light and dark, from states of the gallery."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from playwright.async_api import async_playwright
+
+from acp_host.testing import gallery
+from tests.browsers import CHROMIUM, arguments
+from tests.ui.exhibit import exhibition
+
+PICTURES = {
+    "conversation": ("turns/everything_at_once", "light", "Plan"),
+    "conversation-dark": ("turns/everything_at_once", "dark", "Reminders"),
+    "reminders": ("reminders/every_status", "light", "Reminders"),
+    "notices": ("notices/stacked", "light", "Notices"),
+}
+"""The name of each picture: the state, the colours, the panel beside it."""
+_SIZE = {"width": 900, "height": 580}
+
+
+async def take(folder: Path, pictures: dict[str, tuple[str, str, str]] = PICTURES) -> None:
+    """Write the pictures as PNG into a folder that is there."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=arguments())
+        for name, (state, colours, panel) in pictures.items():
+            async with exhibition(browser, color_scheme=colours, reduced_motion="reduce") as shown:
+                page = shown.watched.page
+                await page.set_viewport_size(_SIZE)
+                await shown.show(gallery.get(state), fold=True)
+                await page.get_by_role("tab", name=panel).click()
+                await page.screenshot(path=folder / f"{name}.png")
+        await browser.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(take(Path(sys.argv[1])))
