@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["HIDDEN", "Redactor", "is_secret_name", "redact", "redact_text"]
+__all__ = ["CONTAINERS", "HIDDEN", "Redactor", "is_secret_name", "redact", "redact_text"]
 
 HIDDEN = "[redacted]"
 """What stands in the place of a secret."""
@@ -40,7 +40,8 @@ _SECRET_ENDS = (
 )
 _KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_(?:KEY|PAT)")
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]")
-_CONTAINERS = frozenset({"env", "environment", "headers"})
+CONTAINERS = frozenset({"env", "environment", "headers"})
+"""Members whose values are secrets, whatever their names."""
 
 _BY_LOOKS = re.compile(
     r"(?P<scheme>\bbearer\s+)(?=\S*\d)[\w.~+/=-]{8,}"
@@ -137,7 +138,7 @@ def _member(key: Any, item: Any, parent: Mapping[Any, Any], depth: int) -> Any:
     name = key if isinstance(key, str) else ""
     if isinstance(item, str) and (is_secret_name(name) or (name == "value" and isinstance(parent.get("name"), str))):
         return HIDDEN
-    if name in _CONTAINERS and isinstance(item, Mapping):
+    if name in CONTAINERS and isinstance(item, Mapping):
         return dict.fromkeys(item, HIDDEN)
     return _redact(item, depth)
 

@@ -20,14 +20,13 @@ from urllib.parse import quote
 from attrs import field, frozen
 
 from acp_host.errors import InvalidInput
-from acp_host.redaction import HIDDEN, Redactor, is_secret_name, redact_text
+from acp_host.redaction import CONTAINERS, HIDDEN, Redactor, is_secret_name, redact_text
 
 __all__ = ["LineRedactor", "Redaction", "command_without_secrets", "secrets_of_command"]
 
 _LOGINS = frozenset(("authenticate", "auth/login"))
 """Methods whose parameters are the business of the login alone, but for its kind."""
 _NOT_SECRET = frozenset(("methodId",))
-_NAMED_VALUES = frozenset(("env", "environment", "headers"))
 _SHORTEST_INHERITED = 8
 """Characters of an inherited variable that may be a secret: ``USE_TOKEN=true`` is none."""
 _DEEPEST = 200
@@ -157,7 +156,7 @@ class LineRedactor:
             return _hidden(item, depth)
         if self._secrets and (
             is_secret_name(name)
-            or (name in _NAMED_VALUES and isinstance(item, dict))
+            or (name in CONTAINERS and isinstance(item, dict))
             or (name == "value" and _is_secret_value(parent, path))
         ):
             return _hidden(item, depth)
@@ -209,7 +208,7 @@ def _hidden(value: Any, depth: int) -> Any:
 def _is_secret_value(parent: Mapping[str, Any], path: tuple[str, ...]) -> bool:
     """Tell whether ``{"name": …, "value": …}`` is a variable or a header, or named like a secret."""
     name = parent.get("name")
-    return isinstance(name, str) and (is_secret_name(name) or bool(path and path[-1] in _NAMED_VALUES))
+    return isinstance(name, str) and (is_secret_name(name) or bool(path and path[-1] in CONTAINERS))
 
 
 def _leads_to(path: tuple[str, ...], names: tuple[str, ...], anchored: bool) -> bool:
