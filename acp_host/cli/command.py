@@ -9,13 +9,14 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any
 
 from acp_host._version import __version__
 from acp_host.cli import agent, chat, demo, inspect, record, replay, run, serve
 from acp_host.cli.exits import ExitCode, code_of_error, code_of_signal, exit_code_help
 from acp_host.cli.interrupts import Interrupts
-from acp_host.errors import AcpError, InvalidInput, RequestFailed
+from acp_host.errors import AcpError, InvalidInput, RequestFailed, TransportError
 from acp_host.printable import printable
 from acp_host.redaction import redact, redact_text
 
@@ -81,6 +82,8 @@ def _complain(error: AcpError, command: str) -> None:
         said = f"({error.code}): {redact_text(error.message)}"
         lines = [f"the agent answered {error.method or 'a request'} with an error {said}"]
         lines += _details(error.data)
+    if isinstance(error, TransportError) and error.http_status == HTTPStatus.UNAUTHORIZED:
+        lines.append("The command takes a token with --bearer-env VAR.")
     if isinstance(error, InvalidInput):
         lines.append(f"Try acp-host {command} --help.")
     lines += getattr(error, "__notes__", [])

@@ -262,9 +262,10 @@ class Reconnecting:
     def _publish(self) -> None:
         machine, ahead = self._machine, self._clock.now() - self._now()
         error = machine.error.cause if isinstance(machine.error, OutcomeUnknown) else machine.error
+        known = self._health.snapshot()
         self._health.learn(
             status=machine.status,
-            since=self._clock.now(),
+            since=known.since if known.status == machine.status else self._clock.now(),
             attempt=machine.attempt,
             next_try=None if machine.next_try is None else machine.next_try + ahead,
             error="" if error is None else self._link.redactor.text(str(error)),

@@ -74,7 +74,8 @@ class Session(ConnectedSession):
         follows: Turn | None = None,
     ) -> Turn:
         if self._driver.is_over:
-            raise ConnectionClosed("the prompt was not queued: the connection has ended")
+            why = self.state.snapshot().health.detail
+            raise ConnectionClosed("the prompt was not queued: the connection has ended" + (f": {why}" if why else ""))
         if self._closed:
             raise InvalidState(self._closed)
         self.standing.check_may_speak()

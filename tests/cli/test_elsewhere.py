@@ -55,6 +55,7 @@ def test_a_prompt_to_an_agent_at_a_url(command: Command, monkeypatch: pytest.Mon
         ran = command("run", "--cwd", "/workspace", url, "--", "/say Hello")
         assert ran.code == 1
         assert "HTTP status 401" in ran.err
+        assert ran.err.endswith("The command takes a token with --bearer-env VAR.\n")
         ran = command("run", "--cwd", "/workspace", "--header", f"Authorization: Bearer {token}", url, "--", "/say Hi")
         assert (ran.code, ran.out) == (0, "Hi\n")
         ran = command("run", "--cwd", "/workspace", "-v", printed, "--", "/say Hi")

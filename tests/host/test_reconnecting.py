@@ -93,7 +93,18 @@ async def test_it_is_given_up_at_once_where_trying_is_of_no_use() -> None:
         assert "401" in str(error)
         assert host.health.snapshot().status is ConnectionStatus.LOST
         assert session.state.snapshot().health.status == "lost"
+        with pytest.raises(ConnectionClosed, match=r"was not queued: the connection has ended: .*401"):
+            await session.prompt("too late")
     assert len(way.made) == 2
+
+
+async def test_observers_hear_of_a_change_once() -> None:
+    seen: list[str] = []
+    async with acp_host.connect(ReferenceAgent().transport()) as host:
+        host.health.changed.connect(lambda changes: seen.append(changes.snapshot.status))
+    await until(lambda: bool(seen))
+    await asyncio.sleep(0)
+    assert seen == ["closed"]
 
 
 async def test_it_is_tried_until_it_works() -> None:
