@@ -129,7 +129,9 @@ class RecordingPlayer:
             await self._send(line.message)
         elif line.event == MetaEvent.END and self._host is not None:
             if line.note != CLOSED_BY_HOST:
-                self._host.lose(line.note or "the recorded connection has ended")
+                following = self._next.event if self._next is not None else None
+                why = line.note or "the recorded connection has ended"
+                self._host.lose(why, comes_back=following == MetaEvent.CONNECTION)
         elif line.event in (MetaEvent.NOT_RECORDED, MetaEvent.PARTS_MISSING):
             self._report(f"messages are missing before line {line.number}: {line.note or line.event}")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
-from acp_host.errors import ConnectionLost, InternalError, InvalidInput, RequestFailed
+from acp_host.errors import AcpError, ConnectionLost, InternalError, InvalidInput, RequestFailed
 from acp_host.host.connection import HostConnection
 from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.diagnostic_log import DiagnosticLog
@@ -48,6 +48,7 @@ class ReplayedHost(HostConnection):
     ) -> None:
         super().__init__(transport, ServiceSet(), options, DiagnosticLog())
         self._notices.is_logging = False
+        self._comes_back = False
         self._answers: dict[tuple[type, Any], asyncio.Future[Any]] = {}
         self._told_answer = answered
         for method in _ASKS_ABOUT_USER:
@@ -87,9 +88,22 @@ class ReplayedHost(HostConnection):
         for session in self._sessions:
             session.connection_renewed()
 
-    def lose(self, why: str) -> None:
-        """Learn that the recorded connection ended."""
+    def lose(self, why: str, *, comes_back: bool) -> None:
+        """Learn that the recorded connection ended.
+
+        Args:
+            why: what it ended by.
+            comes_back: the recorded host made it again, and meant to from then on.
+        """
+        self._comes_back = comes_back
         self._driver.connection_lost(ConnectionLost(why))
+
+    def _may_return(self, error: AcpError | None) -> bool:
+        return self._comes_back
+
+    def _ended_by(self, error: AcpError | None) -> None:
+        if not self._comes_back:  # else what waits goes on waiting, and the recording goes on with the next try
+            self._end(error)
 
     def receive(self, data: bytes) -> None:
         """Take what the recorded agent wrote."""
@@ -112,7 +126,9 @@ class ReplayedHost(HostConnection):
     async def reopen(self, method: str, params: Mapping[str, Any]) -> None:
         """Open a session whose id is known."""
         request = _typed(method, params)
-        await self._reopen_once(method, request, request.session_id, _setup(params), None, True)
+        session = await self._reopen_once(method, request, request.session_id, _setup(params), None, True)
+        if session.is_suspended:
+            session.goes_on()
 
     async def call(self, method: str, params: Any) -> Any:
         """Send any request, and return its result."""
