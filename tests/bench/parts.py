@@ -207,6 +207,17 @@ def notices(report: Report, scale: Scale) -> None:
     )
 
 
+def viewers(report: Report, scale: Scale) -> None:
+    """Serve a page to viewers while the stream comes."""
+    counts = (0, 1, 50)
+    measures = {str(count): partial(run_program, "viewers.py", scale.turns, LENGTH, count) for count in counts}
+    results = in_turns(scale.rounds, measures)
+    figures = {name: _per_update(of_one, scale.clock) for name, of_one in results.items()}
+    rows = [Row(f"{name} viewers: an update", of_one.median, "µs") for name, of_one in figures.items()]
+    rows.append(Row("50 / 0", figures["50"].over(figures["0"]), "", at_most(1.2)))
+    report.rows(f"A page that is served, {scale.turns * LENGTH:,} updates, {scale.rounds} rounds", rows)
+
+
 def reminders(report: Report, scale: Scale) -> None:
     """Time the acknowledgement of reminders, idle and under a stream."""
     rates = {"idle": 0, "busy": UPDATE_RATE}
@@ -232,7 +243,8 @@ def reminders(report: Report, scale: Scale) -> None:
 
 
 PARTS: dict[str, Callable[[Report, Scale], None]] = {
-    part.__name__: part for part in (throughput, websocket, imports, growth, snapshots, memory, notices, reminders)
+    part.__name__: part
+    for part in (throughput, websocket, imports, growth, snapshots, memory, notices, viewers, reminders)
 }
 
 

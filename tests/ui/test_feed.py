@@ -68,6 +68,19 @@ async def test_changes_come_as_deltas_and_few_for_a_flood() -> None:
         assert page.states[session.id] == plain(session.state.snapshot())
 
 
+async def test_a_flood_of_entries_comes_as_snapshots_of_the_newest() -> None:
+    async with fed() as (host, feed):
+        page = Page.of(feed)
+        session = await host.new_session()
+        await page.do("resume", session=session.id)
+        await session.prompt("\n".join(f"/tool Call {number}" for number in range(2_000)))
+        await page.until(lambda: page.states[session.id]["version"] == session.state.version)
+        entries = page.states[session.id]["transcript"]["entries"]
+        assert len(entries) == 2_001
+        assert entries[-150:] == plain(session.state.snapshot())["transcript"]["entries"][-150:]
+        assert sum(len(json.dumps(message)) for message in page.told) < 10 * len(json.dumps(page.states[session.id]))
+
+
 async def test_a_slow_viewer_gets_much_at_once_and_holds_up_nobody() -> None:
     async with fed() as (host, feed):
         session = await host.new_session()

@@ -6,6 +6,7 @@ messages. Everything happens on the loop of the connection.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import secrets
 from collections.abc import Callable, Mapping
@@ -39,6 +40,8 @@ _MAX_CLOSED = 50
 """Sessions that are shown although they are not open any more; the oldest go first."""
 _LONGEST_FETCH = 500
 """Entries that one command fetches."""
+_LIST_INTERVAL = 0.25
+"""Seconds between two lists of sessions in which nothing but titles and statuses has changed."""
 _LAST_STEPS = 2.0
 """Seconds that commands may take to end once they have been cancelled."""
 _BY_VIEWER = ("resume", "leave", "control", "fetch")
@@ -96,6 +99,7 @@ class Feed:
             "diagnostics": self._diagnostics,
         }
         self._endings: list[Callable[[], None]] = []
+        self._waking: asyncio.TimerHandle | None = None
 
     async def __aenter__(self) -> Feed:
         await self._tasks.open()
@@ -114,6 +118,8 @@ class Feed:
     ) -> None:
         for end in self._endings:
             end()
+        if self._waking is not None:
+            self._waking.cancel()
         for viewer in tuple(self._viewers):
             viewer.leave()
         for session_id in tuple(self._streams):
@@ -189,7 +195,7 @@ class Feed:
         self._hide(session.id)
         self._streams[session.id] = SessionStream(session, self._numbers, self._wake)
         self._titles[session.id] = session.state.select(
-            lambda state: (state.info.title, state.turn.status), lambda _: self._changed("sessions")
+            lambda state: (state.info.title, state.turn.status), lambda _: self._renamed()
         )
         self._changed("sessions")
 
@@ -228,6 +234,16 @@ class Feed:
 
     def _changed(self, topic: str) -> None:
         self.topics[topic].changed()
+        self._wake()
+
+    def _renamed(self) -> None:
+        """Learn of a title or a status, which can change as fast as an agent writes."""
+        self.topics["sessions"].changed()
+        if self._waking is None:
+            self._waking = asyncio.get_running_loop().call_later(_LIST_INTERVAL, self._wake_at_last)
+
+    def _wake_at_last(self) -> None:
+        self._waking = None
         self._wake()
 
     def _diagnosed(self, diagnostic: Diagnostic) -> None:

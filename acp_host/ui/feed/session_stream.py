@@ -1,8 +1,11 @@
 """One session's state as snapshots and deltas that any number of viewers share: :class:`SessionStream`.
 
 A delta is made at most every :data:`INTERVAL` seconds, and only while somebody watches; meanwhile changes are merged.
-Each is encoded once. A viewer fetches what it has not seen when it can take it: the next delta, several of them as one,
-or a snapshot where it is too far behind. So a viewer costs what it takes, and nobody keeps a queue for it.
+Under a flood it is made less often, so that viewers, however many, cost the stream no more than :data:`SHARE` of the
+time; they see it at least every :data:`LONGEST_INTERVAL` seconds.
+
+Each delta is encoded once. A viewer fetches what it has not seen when it can take it: the next delta, several of them
+as one, or a snapshot where it is too far behind. So a viewer costs what it takes, and nobody keeps a queue for it.
 """
 
 from __future__ import annotations
@@ -21,13 +24,20 @@ from acp_host.state.json_form import to_json
 from acp_host.state.operations import Operation
 from acp_host.state.snapshot import SessionSnapshot
 from acp_host.state.transcript import Transcript
+from acp_host.state.transcript_writer import SECTION as TRANSCRIPT
 from acp_host.ui.feed.compacting import compacted
 from acp_host.ui.feed.messages import encoded
 
-__all__ = ["INTERVAL", "WINDOW", "SessionStream"]
+__all__ = ["INTERVAL", "LONGEST_INTERVAL", "SHARE", "WINDOW", "SessionStream"]
 
 INTERVAL = 1 / 30
 """Seconds between two deltas: what people can see."""
+LONGEST_INTERVAL = 1.0
+"""Seconds between two deltas under a flood."""
+SHARE = 1 / 20
+"""How much of the time viewers may cost, until the longest interval is reached."""
+_PER_MESSAGE, _PER_BYTE = 50e-6, 2e-9
+"""Seconds that it costs to send a message to one viewer, roughly: the host cannot see what the system does."""
 WINDOW = 200
 """Entries that a snapshot has, the newest; the rest is fetched."""
 _MAX_DELTAS = 2_000
@@ -72,6 +82,7 @@ class SessionStream:
         self._maker = DeltaMaker(self._snapshot)
         self._deltas: deque[_Delta] = deque()
         self._size = 0
+        self._last_size = 0
         self._watchers = 0
         self._due: Callable[[], None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -142,19 +153,33 @@ class SessionStream:
         due, self._due = self._due, None
         if due is None:
             return False
-        self._next = self._loop.time() + INTERVAL
+        began = self._loop.time()
         due()
+        now = self._loop.time()
+        sending = self._watchers * (_PER_MESSAGE + self._last_size * _PER_BYTE)
+        self._next = now + min(max(INTERVAL, (now - began + sending) / SHARE), LONGEST_INTERVAL)
         return True
 
     def _take(self, changes: ChangeSet) -> None:
-        operations = self._maker.delta(changes)
         self._snapshot, self._encoded = changes.snapshot, None
         before, self.version = self.version, next(self._numbers)
+        if len(changes.keys(TRANSCRIPT)) > WINDOW:
+            self._begin_anew()
+            return
+        operations = self._maker.delta(changes)
         delta = _Delta(before, self.version, operations, self._message(before, operations))
+        self._last_size = len(delta.message)
         self._deltas.append(delta)
         self._size += len(delta.message)
         while len(self._deltas) > _MAX_DELTAS or (self._size > _MAX_SIZE and len(self._deltas) > 1):
             self._size -= len(self._deltas.popleft().message)
+
+    def _begin_anew(self) -> None:
+        """Leave it at a snapshot: more entries have changed than it has."""
+        self._maker = DeltaMaker(self._snapshot)
+        self._deltas.clear()
+        self._size = 0
+        self._last_size = len(self._snapshot_message())
 
     # --- for viewers ------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,194 @@
+"""What viewers of a conversation, and agents that are shown to them, can do to each other and to the host."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websockets.exceptions import InvalidStatus
+
+import acp_host
+from acp_host import PermissionQueue
+from acp_host.host.connection import HostConnection
+from acp_host.testing import ReferenceAgent, ScriptedAgent
+from acp_host.ui.feed import Feed
+from acp_host.ui.serve import ServedFeed, serve_feed
+from tests.ui.browsers import Browser
+from tests.ui.pages import Page
+
+
+@asynccontextmanager
+async def shown(agent: Any = None) -> AsyncIterator[tuple[HostConnection, Feed, ServedFeed]]:
+    queue = PermissionQueue()
+    async with (
+        acp_host.connect((agent or ReferenceAgent()).transport(), permissions=queue) as host,
+        Feed(host, permissions=queue) as feed,
+        serve_feed(feed) as served,
+    ):
+        yield host, feed, served
+
+
+def stuck(feed: Feed) -> Page:
+    """Return a viewer that takes nothing but its first message."""
+    page = Page()
+
+    async def send(message: bytes) -> None:
+        await page.take(message)
+        await asyncio.Event().wait()
+
+    page.viewer = feed.join(send)
+    page.give = page.viewer.receive
+    return page
+
+
+async def test_r300_a_viewer_that_takes_nothing_holds_up_nobody() -> None:
+    async with shown() as (host, feed, _):
+        session = await host.new_session()
+        await stuck(feed).send("resume", session=session.id)
+        quick = Page.of(feed)
+        await quick.do("resume", session=session.id)
+        assert (await session.prompt("/flood 20000\n/say done")).text.endswith("done")
+        await quick.until(lambda: quick.texts(session.id)[-1:] and quick.texts(session.id)[-1].endswith("done"))
+
+
+async def test_r301_a_viewer_that_comes_back_misses_nothing() -> None:
+    async with shown() as (host, feed, _):
+        session = await host.new_session()
+        page = Page.of(feed)
+        await page.do("resume", session=session.id)
+        for number in range(5):
+            page.viewer.leave()
+            await session.prompt(f"/say {number}")
+            token, version = page.hello["resume"], page.versions[session.id]
+            page = Page.of(feed, before=page)
+            await page.do("resume", session=session.id, version=version, resume=token)
+            assert page.texts(session.id)[-1] == f"{number}"
+
+
+async def test_r302_a_flood_of_entries_costs_viewers_little() -> None:
+    async with shown() as (host, feed, _):
+        session = await host.new_session()
+        page = Page.of(feed)
+        await page.do("resume", session=session.id)
+        await session.prompt("\n".join(f"/tool Call {number}" for number in range(1_000)))
+        await page.until(lambda: page.states[session.id]["version"] == session.state.version)
+        assert len(page.told) < 200
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:9"])
+async def test_r303_pages_of_other_sites_reach_nothing(origin: str) -> None:
+    async with shown() as (_, feed, served):
+        browser = Browser(served)
+        await browser.open()
+        with pytest.raises(InvalidStatus, match="403"):
+            async with browser.page(origin=origin):
+                pass
+        assert (await browser.get("/", Host="rebound.example")).status == 421
+        assert not feed.viewers
+
+
+async def test_r304_without_the_cookie_nothing_is_served() -> None:
+    async with shown() as (_, feed, served):
+        browser = Browser(served)
+        for target in ("/", "/feed", "/page.js", "/?token=guessed"):
+            assert (await browser.get(target)).status == 401
+        assert not feed.viewers
+
+
+async def test_r305_a_viewer_that_may_look_only_cannot_act() -> None:
+    async with shown() as (host, feed, _):
+        session = await host.new_session()
+        watcher = Page.of(feed, may_control=False)
+        for name, members in (("prompt", {"text": "x"}), ("close_session", {}), ("cancel", {})):
+            assert not (await watcher.ask(name, session=session.id, **members))["ok"]
+        assert not (await watcher.ask("new_session"))["ok"]
+        assert not (await watcher.ask("control", take=True))["ok"]
+        assert host.sessions == (session,)
+        assert session.state.snapshot().turn.turn is None
+
+
+async def test_r306_what_is_no_command_is_answered_and_ends_nothing() -> None:
+    async with shown() as (_, feed, _served):
+        page = Page.of(feed)
+        for data in (b"", b"\x00", b"[" * 10_000, b'{"id":1}', b"x" * 2**21, b'{"id":2,"command":"eval"}'):
+            await page.viewer.receive(data)
+        await page.until(lambda: sum(message["type"] == "result" for message in page.told) == 6)
+        assert not any(message.get("ok") for message in page.told)
+        assert page.viewer in feed.viewers
+
+
+async def test_r307_what_an_agent_nests_too_deeply_or_cuts_in_two_is_shown_without_it() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake()
+        await agent.open_session("s")
+        await agent.expect("session/prompt")
+        for name, value in (("deep", "[" * 900 + "]" * 900), ("half", '"\\ud83d"')):
+            call = {"sessionUpdate": "tool_call", "toolCallId": name, "title": name, "rawInput": "HERE"}
+            params = {"sessionId": "s", "update": call}
+            line = json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": params})
+            agent.send_raw(line.replace('"HERE"', value).encode() + b"\n")
+        agent.reply({"stopReason": "end_turn"})
+        await agent.stall()
+
+    async with shown(ScriptedAgent(script)) as (host, feed, _):
+        page = Page.of(feed)
+        session = await host.new_session()
+        await page.do("resume", session=session.id)
+        await session.prompt("go")
+        await page.until(lambda: page.states[session.id]["turn"]["outcome"])
+        titles = [entry.get("title") for entry in page.states[session.id]["transcript"]["entries"]]
+        assert titles[-2:] == ["deep", "half"]
+
+
+async def test_r308_a_question_is_answered_once_by_whoever_has_the_seat() -> None:
+    async def script(turn: Any) -> None:
+        async with turn.tool_call("Write", kind="edit", path=turn.path("a")) as call:
+            await turn.permitted(call)
+
+    async with shown(ReferenceAgent(script=script)) as (host, feed, _):
+        one, other = Page.of(feed), Page.of(feed)
+        turn = (await host.new_session()).prompt("go")
+        (question,) = await one.questions()
+        option = question["options"][0]["id"]
+        assert not (await other.ask("answer", question=question["number"], option=option))["ok"]
+        await other.do("control", take=True)
+        assert not (await one.ask("answer", question=question["number"], option=option))["ok"]
+        assert (await other.do("answer", question=question["number"], option=option)) == {"accepted": True}
+        assert not (await other.ask("answer", question=question["number"], option=option))["ok"]
+        await turn
+        await one.until(lambda: one.latest["questions"]["items"] == [])
+
+
+async def test_r309_viewers_see_that_the_agent_has_gone_and_what_was_said() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake()
+        await agent.open_session("s")
+        await agent.expect("session/prompt")
+        agent.say("Half an ans")
+        await agent.close()
+
+    async with shown(ScriptedAgent(script)) as (host, feed, _):
+        page = Page.of(feed)
+        session = await host.new_session()
+        await page.do("resume", session=session.id)
+        await page.do("prompt", session=session.id, text="go")
+        await page.until(lambda: page.states[session.id]["health"]["status"] != "connected")
+        await page.until(lambda: page.latest["health"]["status"] != "connected")
+        assert page.texts(session.id) == ["go", "Half an ans"]
+        assert not (await page.ask("prompt", session=session.id, text="more"))["ok"]
+        late = Page.of(feed)
+        await late.do("resume", session=session.id)
+        assert late.texts(session.id) == ["go", "Half an ans"]
+
+
+async def test_r310_no_path_leads_out_of_the_page(tmp_path: Path) -> None:
+    async with shown() as (_, _feed, served):
+        browser = Browser(served)
+        await browser.open()
+        for target in ("/../serve.py", "/%2e%2e/serve.py", "//etc/passwd", "/page.js/../../serve.py"):
+            assert (await browser.get(target)).status == 404
