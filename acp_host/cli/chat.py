@@ -11,6 +11,7 @@ from acp_host.cli.exits import ExitCode, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.login import login_text
 from acp_host.cli.printer import Printer, make_console
+from acp_host.cli.target import versions_of
 from acp_host.errors import AuthRequired, InvalidInput
 from acp_host.host.connect import connect
 from acp_host.host.connection import HostConnection
@@ -77,6 +78,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     connection = connect(
         target.argument,
         remote=target.remote,
+        protocol_versions=versions_of(options),
         allow_remote_services=options.allow_remote_services,
         files=FileService(read=reads, write=writes) if reads or writes else None,
         terminals=TerminalService() if options.terminals else None,
