@@ -116,8 +116,9 @@ def patched(known: Mapping[str, Any], patch: Mapping[str, Any] | None | Unset) -
     """Return ``_meta`` after a patch: the members it names are changed, or removed by ``None``; ``None`` clears all."""
     if isinstance(patch, Unset):
         return known
-    changed = {name: member for name, member in {**known, **(patch or {})}.items() if member is not None}
-    return changed if patch and changed else NO_EXTRA
+    if patch is None:
+        return NO_EXTRA
+    return {name: member for name, member in {**known, **patch}.items() if member is not None} or NO_EXTRA
 
 
 _SAID = ("title", "name", "kind", "status", "content", "locations", "raw_input", "raw_output")
