@@ -52,6 +52,7 @@ class SessionMethods:
 
     id: str
     state: SessionState
+    _closed: str
     _report: Callable[[Diagnostic], None]
 
     def __init__(self, context: SessionContext) -> None:
@@ -289,6 +290,8 @@ class SessionMethods:
     async def close(self, *, force: bool = False, timeout: float | None = None) -> CloseSessionResponse:
         """Let the agent free what the session holds (``session/close``); the host's processes for it are ended too.
 
+        One that is closed or lost already stays so, and nothing is sent: its id may mean another session by now.
+
         Args:
             force: send it although it was not agreed.
             timeout: seconds until the request is withdrawn, and the session stays open; ``None`` for no limit.
@@ -297,6 +300,8 @@ class SessionMethods:
             NotSupported: the agent does not offer it.
             TimeoutError: no answer within ``timeout``; the agent was told with ``$/cancel_request``.
         """
+        if self._closed:
+            return CloseSessionResponse()
         return await self._close_session(self.id, force=force, timeout=timeout)
 
     async def set_title(self, title: str, *, force: bool = False) -> SetSessionTitleResponse:

@@ -54,6 +54,9 @@ class Form(enum.Enum):
     BOTH = "for version 2, readable for agents of version 1"
 
 
+_MOST_NAMED = 10
+"""How many of the versions that an agent names an error repeats."""
+
 _PURE = {1: Form.FIRST, 2: Form.SECOND}
 
 
@@ -135,7 +138,7 @@ class VersionChoice:
             asks = bool(common) and not self._refused and self._ask(common[0])
             self._refused = True
             if not asks:
-                theirs = " and ".join(map(str, error.supported)) or "none that it names"
+                theirs = " and ".join(map(str, error.supported[:_MOST_NAMED])) or "none that it names"
                 ours = " and ".join(map(str, sorted(self._versions)))
                 return UnsupportedVersion(
                     f"the agent speaks ACP version {theirs}, this host version {ours}; "

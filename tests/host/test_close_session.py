@@ -86,3 +86,24 @@ async def test_one_whose_id_the_agent_gives_away_is_closed_with_a_word() -> None
         [note] = host.diagnostics
         assert (note.kind, note.session_id) == ("unexpected", "s-1")
         assert "gave a new session the id s-1 of an open one" in note.message
+
+
+async def test_a_session_that_is_closed_closes_no_other_of_its_id() -> None:
+    """Its id means what was opened by it since; closing the earlier object again is nothing."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session("s-1")
+        await agent.expect("session/close")
+        agent.reply({})
+        await agent.expect("session/resume")
+        agent.reply({})
+        await agent.expect("session/prompt")
+        agent.reply({"stopReason": "end_turn"})
+
+    async with connected(script) as host:
+        earlier = await host.new_session()
+        await earlier.close()
+        now = await host.resume_session("s-1")
+        await earlier.close()
+        assert host.sessions == (now,)
+        assert (await now.prompt("still there?")).stop_reason == "end_turn"

@@ -18,6 +18,7 @@ from acp_host.errors import (
     UnsupportedVersion,
 )
 from acp_host.protocol.events import CallFailed, RequestReceived, ResponseReceived
+from acp_host.protocol.handshake import Handshake
 from acp_host.protocol.host_protocol import HostProtocol
 from acp_host.protocol.negotiation import Registered, client_capabilities
 from acp_host.wire import auth
@@ -449,3 +450,12 @@ def test_evolving_an_agreement_keeps_its_methods() -> None:
 
     assert agreement.methods.agent_method("auth/login") is not None
     assert evolve(agreement, protocol_version=1).methods.agent_method("auth/login") is None
+
+
+def test_an_agent_that_names_versions_without_number_makes_no_endless_error() -> None:
+    handshake = Handshake((2, 1), OFFER, None, ())
+    handshake.request()
+    refusal = ProtocolVersionRefused.from_code(-32022, "no", {"supported": list(range(3, 5_000))}, "initialize")
+    meaning = handshake.refused(refusal)
+    assert isinstance(meaning, UnsupportedVersion)
+    assert len(str(meaning)) < 300
