@@ -40,3 +40,20 @@ async def test_two_browsers_see_one_session_and_come_back_to_it(browser: Browser
             await expect(one.transcript.locator("article").first).to_contain_text("/edit notes.md")
             await expect(other.page.get_by_text("Nobody controls the agent, 1 more viewer")).to_have_count(0)
         assert session.state.snapshot().turn.status == "idle"
+
+
+async def test_a_link_on_a_page_elsewhere_leads_in(browser: Browser, tmp_path: Path) -> None:
+    async with fed(cwd=tmp_path) as (_, _session, feed), serve_feed(feed) as served:
+        context = await browser.new_context()
+        try:
+            page = await context.new_page()
+            link = f'<a href="{served.url}">the conversation</a>'
+            await context.route(
+                "http://elsewhere.test/", lambda route: route.fulfill(body=link, content_type="text/html")
+            )
+            await page.goto("http://elsewhere.test/")
+            await page.get_by_role("link").click()
+            await expect(Watched(page).transcript).to_be_visible()
+            assert "token" not in page.url
+        finally:
+            await context.close()
