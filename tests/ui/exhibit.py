@@ -42,6 +42,7 @@ class Exhibition:
         self.watched: Watched
         self.commands: list[dict[str, Any]] = []
         self._versions = itertools.count(1)
+        self._shown = 0
         self._socket: WebSocketRoute
 
     def connected(self, socket: WebSocketRoute) -> None:
@@ -57,7 +58,7 @@ class Exhibition:
 
     def tell_state(self, state: Mapping[str, Any]) -> int:
         """Send a snapshot; return its version."""
-        version = next(self._versions)
+        version = self._shown = next(self._versions)
         self.tell({"type": "snapshot", "session": SESSION, "version": version, "omitted": 0, "state": state})
         return version
 
@@ -76,7 +77,9 @@ class Exhibition:
             questions.close()
         self.tell({"type": "diagnostics", "items": diagnostics})
         self.tell_state(to_json(state.session))
-        wanted = {"panels": panels and not fold, "open": not fold}
+        title = f"Session {self._shown}"
+        self.tell({"type": "sessions", "items": [{"id": SESSION, "title": title, "open": True}]})
+        wanted = {"panels": panels and not fold, "open": not fold, "title": title}
         found: dict[str, Any] = await self.watched.page.evaluate(_LOOK, wanted)
         return found
 
@@ -113,8 +116,9 @@ _LOOK = r"""async (wanted) => {
     for (const { href, rel, target } of document.querySelectorAll("#view a")) found.links.push({ href, rel, target });
     for (const { src } of document.querySelectorAll("#view img")) found.pictures.push(src.slice(0, 40));
   };
-  await frame();
-  await frame();
+  // The title was told last, so all else is there when it is.
+  do await frame();
+  while (document.querySelector(".top option")?.textContent !== wanted.title);
   if (wanted.open) await open();
   found.text = document.querySelector("#view").innerText;
   look();

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Browser, Locator, expect
 
 from acp_host import NoticePreferences, SeverityPreferences
-from acp_host.testing import ReferenceAgent, ScriptedAgent
+from acp_host.testing import AgentTurn, ReferenceAgent, ScriptedAgent
 from tests.ui.watched import Watched, fed, seen, watched
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -183,6 +183,49 @@ async def test_options_are_set_and_commands_listed(browser: Browser) -> None:
         await expect(page.page.get_by_role("listbox", name="Commands")).to_contain_text("/think")
         await expect(page.page.get_by_label("Model", exact=True)).to_have_value("large")
         assert session.options.snapshot().about("model").value == "large"
+
+
+async def test_older_entries_come_when_they_are_looked_for(browser: Browser) -> None:
+    async def much(turn: AgentTurn) -> None:
+        for number in range(300):
+            async with turn.tool_call(f"Tool {number:03}", kind="read") as call:
+                call.start()
+
+    async with fed(ReferenceAgent(script=much).transport()) as (_, session, feed):
+        await session.prompt("Work")
+        async with seen(browser, feed) as page:
+            await expect(page.transcript).to_contain_text("Tool 299")
+            await page.transcript.focus()
+            await page.page.keyboard.press("Home")
+            await expect(page.transcript).to_contain_text("Tool 000")
+            await session.prompt("More")
+            await expect(page.transcript).to_contain_text("Tool 000")  # it stays where the user looks
+            await page.page.get_by_role("button", name="To the end").click()
+            await expect(page.transcript).to_contain_text("Tool 299")
+
+
+async def test_another_session_is_opened_and_both_are_kept(browser: Browser, tmp_path: Path) -> None:
+    async with watched(browser, cwd=tmp_path) as (page, _):
+        await page.say("/title First\n/say Hello first")
+        await expect(page.transcript).to_contain_text("Hello first")
+        await page.page.get_by_role("button", name="New session").click()
+        await expect(page.transcript.locator("article")).to_have_count(0)
+        await page.say("/say Hello second")
+        await expect(page.transcript).to_contain_text("Hello second")
+        await page.page.get_by_label("Session", exact=True).select_option(label="First")
+        await expect(page.transcript).to_contain_text("Hello first")
+
+
+async def test_a_prompt_that_waits_is_taken_back(browser: Browser) -> None:
+    async with watched(browser) as (page, _):
+        await page.say("/wait")
+        await page.say("/say Never mind")
+        waiting = page.page.get_by_role("list", name="Prompts that wait")
+        await expect(waiting).to_contain_text("Never mind")
+        await waiting.get_by_role("button", name="Take back").click()
+        await expect(waiting).to_have_count(0)
+        await page.page.get_by_role("button", name="Cancel").click()
+        await expect(page.page.get_by_text("cancelled")).to_be_visible()
 
 
 async def test_a_turn_is_cancelled(browser: Browser) -> None:

@@ -52,6 +52,11 @@ test("HTML stays text, and pictures are links", () => {
   assert.equal(html("[x](javascript:alert(1))").includes("<a"), false);
 });
 
+test("what could hide or reorder text is spelled out, in code too", () => {
+  assert.equal(html("a\u202eb\x1b[0m"), "<p>a\\u202eb\\x1b[0m</p>\n");
+  assert.match(html("`\x07`\n\n```\n\u2066\n```"), /\\x07[^]*\\u2066/);
+});
+
 test("a link shows where it leads", () => {
   assert.match(html("[words](https://example.org/x)"), />words<\/a><span class="link-target"> \(example.org\/x\)<\/span>/);
   assert.match(html("[words](https://example.org/x)"), /rel="noopener noreferrer nofollow"/);

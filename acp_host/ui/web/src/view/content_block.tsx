@@ -18,7 +18,7 @@ export function Parts(props: { parts: readonly Part[]; name: string; plain?: boo
           <Block key={index} block={part.block} name={`${props.name} ${index}`} />
         ) : props.plain ? (
           <p key={index} class="plain" dir="auto">
-            {part.segments.join("")}
+            {printable(part.segments.join(""))}
           </p>
         ) : (
           <MarkdownText key={index} segments={part.segments} />

@@ -1,5 +1,5 @@
 /** One entry of the transcript. */
-import { oneLine } from "../plain_text";
+import { oneLine, printable } from "../plain_text";
 import type { Entry, MessageEntry, Terminal } from "../state";
 import { memo, useView } from "./context";
 import { Parts } from "./content_block";
@@ -43,7 +43,7 @@ export const EntryView = memo(function EntryView(props: { entry: Entry; terminal
       return (
         <section class="event reminder-text">
           <span class="badge">Context from the host, not typed by you</span>
-          <p class="plain">{entry.body}</p>
+          <p class="plain">{printable(entry.body)}</p>
         </section>
       );
     default:

@@ -6,7 +6,16 @@ import type { Entry, Terminal } from "../state";
 import { memo, useView } from "./context";
 import { EntryView } from "./entry_view";
 
-const ESTIMATE = 96;
+/** What is known of the heights of entries before they are drawn, in pixels. */
+const HEIGHTS = { call: 58, line: 21, around: 50, characters: 100 };
+
+function estimate(entry: Entry | null | undefined): number {
+  if (entry?.type === "tool_call") return HEIGHTS.call + (entry.content?.length ?? 0) * HEIGHTS.line * 3;
+  if (entry?.type !== "message" || entry.speaker === "thought") return HEIGHTS.around;
+  let characters = 0;
+  for (const part of entry.parts) if (part.type === "text") for (const text of part.segments) characters += text.length;
+  return HEIGHTS.around + Math.ceil(characters / HEIGHTS.characters) * HEIGHTS.line;
+}
 
 export const Transcript = memo(function Transcript(props: {
   entries: readonly (Entry | null)[];
@@ -34,6 +43,13 @@ export const Transcript = memo(function Transcript(props: {
         aria-label="Conversation"
         aria-busy={props.busy}
         tabIndex={0}
+        onKeyDown={(event) => {
+          if (event.target !== event.currentTarget || (event.key !== "Home" && event.key !== "End")) return;
+          // The browser's own way there would end where entries turn out to be of another height.
+          event.preventDefault();
+          if (event.key === "End") follow();
+          else list.scrollToIndex(0, { align: "start" });
+        }}
         data-area
       >
         <div class="sizer" style={{ height: `${list.getTotalSize()}px` }}>
@@ -110,15 +126,17 @@ function useEnd(scroller: { current: HTMLDivElement | null }) {
   return { following, follow };
 }
 
-function useVirtualizer(scroller: { current: HTMLDivElement | null }, entries: readonly unknown[], first: number) {
+function useVirtualizer(scroller: { current: HTMLDivElement | null }, entries: readonly (Entry | null)[], first: number) {
   const [, redraw] = useState(0);
   const firstPosition = useRef(first);
   firstPosition.current = first;
+  const latest = useRef(entries);
+  latest.current = entries;
   const kept = useRef<Virtualizer<HTMLDivElement, HTMLElement> | null>(null);
   const options = {
     count: entries.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ESTIMATE,
+    estimateSize: (index: number) => estimate(latest.current[index]),
     getItemKey: (index: number) => firstPosition.current + index,
     scrollToFn: elementScroll,
     observeElementRect,
