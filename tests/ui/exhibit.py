@@ -119,6 +119,8 @@ _LOOK = r"""async (wanted) => {
   // The title was told last, so all else is there when it is.
   do await frame();
   while (document.querySelector(".top option")?.textContent !== wanted.title);
+  const last = () => [...document.querySelectorAll("article")].at(-1);
+  while (last() && last().ariaPosInSet !== last().ariaSetSize) await frame();
   if (wanted.open) await open();
   found.text = document.querySelector("#view").innerText;
   look();
