@@ -60,18 +60,22 @@ bench: setup
 web: $(WEB_STAMP)
 	@cd $(WEB) && npm run --silent check && npm run --silent build
 
-# $(call install,PROGRAM,PACKAGES,what is not tested without it)
+# Tk and GTK for the interpreter of the distribution, and what PySide6 wants to find.
+TOOLKITS := xvfb python3-tk python3-gi gir1.2-gtk-4.0 libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1
+
+# $(call install,PROGRAM,PACKAGES,what is not tested without it,how to tell that it is there: by default by its command)
 define install
-	@if command -v $(1) >/dev/null; then echo "$(1) is installed"; \
+	@if $(or $(4),command -v $(1)) >/dev/null 2>&1; then echo "$(1) is installed"; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  apt-get update -qq && apt-get install -y -qq --no-install-recommends $(2) >/dev/null \
 	    || echo "!!! $(1) CANNOT BE INSTALLED: $(3) not tested !!!" >&2; \
 	else echo "!!! $(1) WAS NOT FOUND, and only root can install it: $(3) not tested !!!" >&2; fi
 endef
 
-system-deps:
+system-deps: $(VENV)/.installed-qt
 	$(call install,bwrap,bubblewrap,agents in a sandbox are)
 	$(call install,chromium,chromium fonts-dejavu-core,the page is)
+	$(call install,Xvfb with toolkits,$(TOOLKITS),windows are,dpkg -s $(TOOLKITS))
 
 clean:
 	rm -rf $(VENV) .interop tests/npm/node_modules $(WEB)/node_modules build dist
@@ -95,6 +99,12 @@ $(VENV)/.installed-dev: pyproject.toml $(VENV)/.created
 	@echo "Installing acp-host, the development tools and the Python test peers"
 	@$(PIP_INSTALL) --editable '.[dev]'
 	@touch $@ $(VENV)/.installed-cli
+
+# 85 MB, so only where every test is to be run.
+$(VENV)/.installed-qt: pyproject.toml $(VENV)/.installed-dev
+	@echo "Installing PySide6"
+	@$(PIP_INSTALL) --editable '.[qt]'
+	@touch $@
 
 ifneq ($(shell command -v npm 2>/dev/null),)
 npm-peers: $(NPM_STAMP) $(WEB_STAMP)

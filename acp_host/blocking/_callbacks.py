@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import functools
 import inspect
 import logging
@@ -18,10 +19,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-__all__ = ["Callbacks", "Dispatch"]
+from acp_host.state.dispatch import Dispatch, DispatchEnded, Errand
 
-Dispatch = Callable[[Callable[[], None]], Any]
-"""Runs functions without arguments on the application's own thread, one at a time and in order."""
+__all__ = ["Callbacks", "Dispatch"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -54,7 +54,12 @@ class Callbacks:
 
     def observer(self, function: Callable[..., Any]) -> Callable[..., None]:
         """Return an observer that has ``function`` called elsewhere, and does not wait."""
-        return lambda *args: self.dispatch(functools.partial(function, *args))
+
+        def observe(*args: Any) -> None:
+            with contextlib.suppress(DispatchEnded):  # nobody is there any more who would want to know
+                self.dispatch(functools.partial(function, *args))
+
+        return observe
 
     def close(self) -> None:
         """End the thread for observers behind what waits there."""
@@ -70,7 +75,11 @@ class Callbacks:
                 except BaseException as error:
                     outcome.set_exception(error)
 
-        self._start(work)
+        def drop() -> None:
+            if outcome.set_running_or_notify_cancel():
+                outcome.set_exception(DispatchEnded("the window is gone where this was to be asked"))
+
+        self._start(Errand(work, drop))
         answer = await asyncio.wrap_future(outcome)
         return await answer if inspect.isawaitable(answer) else answer
 

@@ -15,12 +15,11 @@ from typing import Any, Final
 from attrs import define
 
 from acp_host.state.changes import ChangeKind, ChangeSet, Part, changes_of, merge_change
+from acp_host.state.dispatch import Dispatch, DispatchEnded, Errand
 from acp_host.state.observers import check_observer
 
 __all__ = ["NOTHING", "ChangeSignal", "Report", "Subscription"]
 
-Dispatch = Callable[[Callable[[], None]], Any]
-"""Runs functions without arguments on another thread or loop, one at a time, e.g. ``loop.call_soon_threadsafe``."""
 Report = Callable[[Callable[..., Any], BaseException], None]
 """Takes an observer and what it raised."""
 
@@ -145,7 +144,9 @@ class _Dispatched(_Connection):
             return
         self._due = True
         try:
-            self._dispatch(self._run)
+            self._dispatch(Errand(self._run, self.end))
+        except DispatchEnded:
+            self.end()
         except Exception as error:
             self._due = False  # the next delivery tries again, with this one merged into it
             self._report(self._dispatch, error)

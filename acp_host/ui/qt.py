@@ -1,0 +1,49 @@
+"""Qt's main thread for PySide6 applications: :class:`QtDispatch`. Needs the extra ``qt``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from acp_host.ui.main_thread import MainThread
+
+__all__ = ["QtDispatch"]
+
+
+class _Relay(QObject):
+    """An object of the main thread; signals that are queued to it arrive there, from whichever thread they come."""
+
+    woken = Signal()
+
+    def __init__(self, run_next: Callable[[], None]) -> None:
+        super().__init__()
+        self._run_next = run_next
+        self.woken.connect(self._arrived, Qt.ConnectionType.QueuedConnection)
+
+    @Slot()
+    def _arrived(self) -> None:
+        self._run_next()
+
+
+class QtDispatch(MainThread):
+    """Runs functions on the thread of a window; make it there. ::
+
+        host = blocking.connect(command, dispatch=QtDispatch(window))
+
+    Args:
+        owner: the window, or any other ``QObject``. When it is destroyed, this ends. A window that is merely closed is
+            not destroyed, unless it has the attribute ``WA_DeleteOnClose``.
+    """
+
+    def __init__(self, owner: QObject) -> None:
+        super().__init__()
+        self._relay = _Relay(self.run_next)
+        self._relay.moveToThread(owner.thread())
+        owner.destroyed.connect(self.end)
+
+    def wake(self) -> None:
+        self._relay.woken.emit()
+
+    def released(self) -> None:
+        self._relay.deleteLater()

@@ -1,0 +1,31 @@
+"""The reminders and the toasts of an agent in a Qt window: ``python qt_window.py AGENT…``."""
+
+import sys
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel, QListWidget, QVBoxLayout, QWidget
+
+from acp_host import blocking, printable
+from acp_host.ui.qt import QtDispatch
+
+app = QApplication(sys.argv[:1])
+window, panel, toasts = QWidget(windowTitle="Reminders"), QListWidget(), QLabel(textFormat=Qt.TextFormat.PlainText)
+layout = QVBoxLayout(window)
+layout.addWidget(toasts)
+layout.addWidget(panel)
+
+
+def draw(changes):
+    reminders, notices = changes.snapshot.reminders, changes.snapshot.notices
+    panel.clear()
+    panel.addItems([f"{entry.status}: {printable(entry.body)}" for entry in reminders.entries])
+    toasts.setText("\n".join(f"{toast.agent_name}: {toast.display_title}" for toast in notices.toasts))
+
+
+window.show()
+with blocking.connect(sys.argv[1:], sidebar=True, dispatch=QtDispatch(window)) as host:
+    session = host.new_session()
+    session.state.changed.connect(draw)
+    session.remind_soon("2 tests failed", dedupe_key="tests")
+    session.prompt("What is new?")
+    app.exec()
