@@ -16,6 +16,7 @@ from acp_host.errors import InvalidState
 from acp_host.host.connection import HostConnection
 from acp_host.state.json_form import to_json
 from acp_host.testing import ReferenceAgent, ScriptedAgent
+from acp_host.testing.harn import HarnAgent, HarnTurn
 from acp_host.ui.feed import Feed
 from tests.ui.pages import Page
 
@@ -251,6 +252,24 @@ async def test_forms_are_told_and_checked() -> None:
         assert not (await page.ask("answer", question=question["number"], action="accept", content={"no": 1}))["ok"]
         await page.do("answer", question=question["number"], action="decline")
         await turn
+
+
+async def test_what_a_harn_agent_asks_people_is_answered() -> None:
+    async def script(turn: HarnTurn) -> None:
+        turn.ask_human("approval", detail="Push?")
+
+    async with acp_host.connect(HarnAgent(script).transport()) as host, Feed(host) as feed:
+        page = Page.of(feed)
+        session = await host.new_session()
+        await page.do("resume", session=session.id)
+        await session.prompt("go")
+        requests = await page.until(lambda: (page.states[session.id]["harn"] or {}).get("humanRequests"))
+        (request,) = requests
+        for wrong in ({}, {"accepted": True}, {"answer": "yes"}):
+            refused = await page.ask("answer_human", session=session.id, request=request, **wrong)
+            assert refused["error"]["kind"] == "InvalidInput"
+        await page.do("answer_human", session=session.id, request=request, approved=True, reason="It is tested.")
+        await page.until(lambda: page.states[session.id]["harn"]["humanRequests"][request]["status"] == "answered")
 
 
 async def test_a_web_page_is_opened_by_the_viewer_and_not_by_the_host() -> None:

@@ -87,6 +87,8 @@ class Commands:
                 await session.cancel_tool_call(command["toolCallId"])
             case "cancel_terminal":
                 await session.cancel_terminal(command["terminalId"])
+            case "answer_human":
+                await _answer_human(session, command)
             case "plan_reminder":
                 steps = session.plan_reminder(_reminder(command), policy=_policy(command))
                 return {"steps": to_json(steps)}
@@ -125,6 +127,22 @@ def _cancel(session: Session, number: int | None) -> None:
     if turn is None:
         raise InvalidState(f"turn {number} is over, or there is none")
     turn.cancel()
+
+
+async def _answer_human(session: Session, command: Mapping[str, Any]) -> None:
+    """Answer what a Harn agent asks people; which answer a request takes, its kind says."""
+    from acp_host import harn  # loaded for such agents only
+
+    people, request = harn.of(session).people, command["request"]
+    reason = command.get("reason")
+    if "approved" in command:
+        await people.approve(request, command["approved"], reason=reason)
+    elif "accepted" in command:
+        await people.accept(request, command["accepted"], reason=reason)
+    elif "answer" in command:
+        await people.answer(request, command["answer"], reason=reason)
+    else:
+        raise InvalidInput("a request is answered with one of: answer, approved, accepted")
 
 
 def _link(uri: str) -> ResourceLink:
