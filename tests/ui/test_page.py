@@ -205,15 +205,17 @@ async def test_older_entries_come_when_they_are_looked_for(browser: Browser) -> 
 
 
 async def test_another_session_is_opened_and_both_are_kept(browser: Browser, tmp_path: Path) -> None:
-    async with watched(browser, cwd=tmp_path) as (page, _):
+    async with watched(browser, cwd=tmp_path) as (page, first):
         await page.say("/title First\n/say Hello first")
         await expect(page.transcript).to_contain_text("Hello first")
         await page.page.get_by_role("button", name="New session").click()
         await expect(page.transcript.locator("article")).to_have_count(0)
         await page.say("/say Hello second")
         await expect(page.transcript).to_contain_text("Hello second")
+        await first.prompt("/say Meanwhile")
         await page.page.get_by_label("Session", exact=True).select_option(label="First")
         await expect(page.transcript).to_contain_text("Hello first")
+        await expect(page.transcript).to_contain_text("Meanwhile")
 
 
 async def test_a_prompt_that_waits_is_taken_back(browser: Browser) -> None:

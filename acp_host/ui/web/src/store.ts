@@ -79,10 +79,14 @@ export class Store {
     this.transport.close();
   }
 
-  /** Shows another session. */
+  /** Shows another session; the one that was shown is not followed meanwhile. */
   show(session: string): void {
-    this.update({ current: session, state: this.states.get(session)?.state ?? null });
-    if (!this.watched.has(session)) this.resume(session, null);
+    const before = this.shown.current;
+    if (before === session) return;
+    if (before !== null && this.watched.delete(before)) this.command("leave", { session: before }).catch(() => {});
+    const known = this.states.get(session);
+    this.update({ current: session, state: known?.state ?? null });
+    this.resume(session, known?.version ?? null);
   }
 
   /**
