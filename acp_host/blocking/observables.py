@@ -95,6 +95,7 @@ class SessionState(Observable[async_session_state.SessionState, SessionSnapshot]
     injections = reads[async_session_state.SessionState, Mapping[str, Injection]](lambda state: state.injections)
     is_replaying = reads[async_session_state.SessionState, bool](lambda state: state.is_replaying)
     tool_call = asks(async_session_state.SessionState.tool_call)
+    turn_of_message = asks(async_session_state.SessionState.turn_of_message)
     fetch = asks(async_session_state.SessionState.fetch)
 
 

@@ -31,7 +31,7 @@ from acp_host.host.session_updates import SessionUpdates
 from acp_host.host.stated_turns import StatedTurns
 from acp_host.host.subagents import Subagents
 from acp_host.host.terminals import TerminalFeed
-from acp_host.host.turn import Turn
+from acp_host.host.turn import PromptToSend, Turn, TurnOrigin
 from acp_host.host.turn_queue import TurnQueue
 from acp_host.services.permission_subject import PermissionSubject
 from acp_host.services.terminals import TerminalProcess
@@ -201,9 +201,10 @@ class ConnectedSession(SessionMethods):
         """Return what makes the queue: of an agent that says what it is doing, or of one that answers prompts."""
         if not self._says_its_state:
             return TurnQueue
-        return functools.partial(
-            StatedTurns, next_number=lambda: next(self._numbers), is_open=lambda: not self.state.is_replaying
-        )
+        return functools.partial(StatedTurns, new_turn=self._new_turn, is_open=lambda: not self.state.is_replaying)
+
+    def _new_turn(self, prompt: PromptToSend, origin: TurnOrigin = TurnOrigin.USER) -> Turn:
+        return Turn(next(self._numbers), prompt, self._turns.cancel, origin, self.state.turn_of_message)
 
     @property
     def _awaits_opening(self) -> bool:

@@ -90,7 +90,7 @@ class Session(ConnectedSession):
 
     def queue_prompt(self, prompt: PromptToSend) -> Turn:
         """Put a prompt into the queue that was checked, or that was sent unchecked by the host of a recording."""
-        turn = Turn(next(self._numbers), prompt, self._turns.cancel)
+        turn = self._new_turn(prompt)
         self._turns.add(turn)
         return turn
 

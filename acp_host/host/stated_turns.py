@@ -31,16 +31,21 @@ class StatedTurns(TurnQueue):
 
     Args:
         session_id: as for :class:`~acp_host.host.turn_queue.TurnQueue`; so are ``shared``.
-        next_number: returns the number of a turn that the agent begins.
+        new_turn: makes a turn.
         is_open: whether the session is open and what comes is not its history.
         shared: see above.
     """
 
     def __init__(
-        self, session_id: str, *, next_number: Callable[[], int], is_open: Callable[[], bool], **shared: Any
+        self,
+        session_id: str,
+        *,
+        new_turn: Callable[[PromptToSend, TurnOrigin], Turn],
+        is_open: Callable[[], bool],
+        **shared: Any,
     ) -> None:
         super().__init__(session_id, **shared)
-        self._next_number = next_number
+        self._new_turn = new_turn
         self._is_open = is_open
         self._foreground = Foreground()
         self._is_answered = False
@@ -74,7 +79,7 @@ class StatedTurns(TurnQueue):
     def _begin_by_agent(self) -> None:
         if self.current is not None or not self._foreground.is_active or not self._is_open():
             return
-        turn = self.current = Turn(self._next_number(), PromptToSend(()), self.cancel, TurnOrigin.AGENT)
+        turn = self.current = self._new_turn(PromptToSend(()), TurnOrigin.AGENT)
         self._foreground.turn_begins(at_work=True)
         self._checks.turn_begins()
         self._is_answered, self.watches_idle = True, False

@@ -87,6 +87,7 @@ class Turn:
         prompt: PromptToSend,
         cancel: Callable[[Turn, str], None],
         origin: TurnOrigin = TurnOrigin.USER,
+        turn_of_message: Callable[[str], int | None] = lambda _: None,
     ) -> None:
         self.number = number
         self.prompt = prompt
@@ -97,6 +98,7 @@ class Turn:
         self.choices: deque[str] = deque(maxlen=_MAX_CHOICES)
         self._cancel = cancel
         self._text: list[str] = []
+        self._turn_of_message = turn_of_message
         self._messages: dict[str, list[str]] = {}
         """The agent's messages, by id, where any of them may be told more of, or anew."""
         self._updates: UpdateBuffer | None = UpdateBuffer()
@@ -247,9 +249,9 @@ class Turn:
         elif isinstance(update, AgentMessage):
             if not isinstance(update.content, Unset):
                 texts = [block.text for block in update.content or () if isinstance(block, TextContent)]
-                self._messages[update.message_id] = texts
+                self._texts_of(update.message_id)[:] = texts
         elif isinstance(update, NamedMessageChunk) and isinstance(update.content, TextContent):
-            self._messages.setdefault(update.message_id, []).append(update.content.text)
+            self._texts_of(update.message_id).append(update.content.text)
         if self._updates is not None:
             self._updates.push(update)
         else:
@@ -260,11 +262,20 @@ class Turn:
         if run.kind is AgentMessageChunk:
             self._text += run.texts
         elif run.kind is NamedMessageChunk and run.message_id:
-            self._messages.setdefault(run.message_id, []).extend(run.texts)
+            self._texts_of(run.message_id).extend(run.texts)
         if self._updates is not None:
             self._updates.extend(run.updates())
         else:
             self._has_dropped = True
+
+    def _texts_of(self, message_id: str) -> list[str]:
+        """Return where the texts of a message go; those of another turn's message, told anew, are not of this one."""
+        texts = self._messages.get(message_id)
+        if texts is None:
+            texts = []
+            if self._turn_of_message(message_id) in (None, self.number):
+                self._messages[message_id] = texts
+        return texts
 
     def finish(self, response: PromptResponse, outcome: Outcome) -> None:
         """Take the agent's answer to the prompt, and what it means."""

@@ -82,6 +82,12 @@ class Conversation:
         self._messages.dropped(first)
         self._others.dropped(first)
 
+    def turn_of_message(self, message_id: str) -> int | None:
+        """Return the turn of a message of the agent's, by an id of the session."""
+        position = self._messages.find(Speaker.ASSISTANT, message_id, of_session=True)
+        message = None if position is None else self.writer.store.get(position)
+        return message.turn if isinstance(message, MessageEntry | MessageBuilder) else None
+
     # --- messages ---------------------------------------------------------------------------------------------------
 
     def _message_chunk(self, event: events.MessageChunk) -> None:

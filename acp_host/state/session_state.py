@@ -195,6 +195,13 @@ class SessionState(Observable[SessionSnapshot]):
         entry = None if position is None else self.snapshot().entry(position)
         return entry if isinstance(entry, ToolCallEntry) else None
 
+    def turn_of_message(self, message_id: str) -> int | None:
+        """Return the number of the turn that a message of the agent is in, by an id that means it for good.
+
+        ``None`` if it is in no turn, or there is none such.
+        """
+        return self._conversation.turn_of_message(message_id)
+
     def fetch(self, first: int, last: int) -> list[Mapping[str, Any]]:
         """Return entries of the transcript in their JSON form, from memory or from the archive of the memory policy.
 

@@ -66,6 +66,30 @@ def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
+class TestTheTextOfATurn:
+    @pytest.mark.parametrize("tells_whole", [True, False])
+    async def test_is_that_of_its_own_messages(self, tells_whole: bool) -> None:
+        async def script(agent: ScriptedAgent) -> None:
+            await agent.accept_prompt("u1")
+            agent.state("running")
+            agent.say("one", message_id="a1")
+            agent.state("idle", stopReason="end_turn")
+            await agent.accept_prompt("u2")
+            agent.state("running")
+            if tells_whole:
+                agent.update({"sessionUpdate": "agent_message", "messageId": "a1", "content": [text("one, better")]})
+            else:
+                agent.say(", better", message_id="a1")
+            agent.say("two", message_id="a2")
+            agent.state("idle", stopReason="end_turn")
+
+        async with in_session(script) as session:
+            first, second = session.prompt("1"), session.prompt("2")
+            assert (await second).text == "two"
+            assert (await first).text == "one"
+            assert ("assistant", "one, better", 1) in messages(session)
+
+
 class TestTheEndOfATurn:
     async def test_is_the_first_idle_after_the_agent_has_worked(self) -> None:
         async def script(agent: ScriptedAgent) -> None:
