@@ -9,6 +9,7 @@ from playwright.async_api import Browser, Locator, expect
 
 from acp_host import NoticePreferences, SeverityPreferences
 from acp_host.testing import AgentTurn, ReferenceAgent, ScriptedAgent
+from acp_host.testing.harn import HarnAgent, HarnTurn
 from tests.ui.watched import Watched, fed, seen, watched
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -275,6 +276,25 @@ async def test_what_the_host_cannot_serve_is_shown_with_its_method(browser: Brow
         problem = page.page.get_by_label("Diagnostics").get_by_role("listitem").first
         await expect(problem).to_contain_text("_vendor/ask_question")
         await expect(problem).to_contain_text("Which one?")
+
+
+async def test_a_harn_agent_is_answered_by_a_person(browser: Browser) -> None:
+    async def script(turn: HarnTurn) -> None:
+        turn.ask_human("approval", detail="Push to main?")
+        turn.ask_human("question", prompt="Which branch?")
+
+    async with watched(browser, HarnAgent(script).transport()) as (page, session):
+        await page.say("go")
+        await page.page.get_by_role("tab", name="Harn").click()
+        wanted = page.page.get_by_role("region", name="Wanted from a person").get_by_role("listitem")
+        approval, question = wanted.filter(has_text="Push to main?"), wanted.filter(has_text="Which branch?")
+        await approval.get_by_label("Reason").fill("It is tested.")
+        await approval.get_by_role("button", name="Approve").click()
+        await expect(approval.locator(".status")).to_have_text("answered")
+        await question.get_by_label("Answer").fill("main")
+        await question.get_by_role("button", name="Send").click()
+        await expect(question.locator(".status")).to_have_text("answered")
+        assert session.state.snapshot().harn is not None
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -4,6 +4,7 @@ import type { Json } from "../json_patch";
 import { oneLine, printable } from "../plain_text";
 import type { JsonObject } from "../state";
 import { memo } from "./context";
+import { HumanRequest } from "./human_request";
 import { Fold, Raw, Status } from "./parts";
 
 export const HarnPanel = memo(function HarnPanel(props: { harn: JsonObject }) {
@@ -81,11 +82,4 @@ const drawHandoff: Draw = (handoff) => (
   </>
 );
 
-const drawRequest: Draw = (request) => (
-  <>
-    <strong>{text(request.kind, "request")}</strong> <Status word={word(request.status)} />
-    <Fold name={`human request ${text(request.requestId)}`} class="details" open summary="What it wants">
-      {() => <Raw value={request.payload ?? null} />}
-    </Fold>
-  </>
-);
+const drawRequest: Draw = (request) => <HumanRequest request={request} />;
