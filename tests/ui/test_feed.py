@@ -446,6 +446,19 @@ async def test_a_viewer_whose_transport_fails_is_gone() -> None:
         await viewer.receive(b"anything")
 
 
+async def test_what_goes_wrong_in_telling_a_viewer_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fed() as (host, feed):
+        page = Page.of(feed)
+        await page.until(lambda: page.hello)
+        with monkeypatch.context() as patch:
+            patch.setattr(feed, "hello", lambda _: 1 / 0)
+            lost = Page.of(feed)
+            await page.until(lambda: page.diagnostics)
+        assert lost.viewer.gone
+        assert [diagnostic.kind for diagnostic in host.diagnostics] == ["handler_failed"]
+        await page.do("new_session")
+
+
 async def test_commands_of_a_viewer_that_takes_nothing_are_held_back() -> None:
     async with fed() as (_host, feed):
         never = asyncio.Event()

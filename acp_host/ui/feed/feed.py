@@ -160,6 +160,11 @@ class Feed:
             self.controller = None
         self._changed("control")
 
+    def viewer_failed(self, error: Exception) -> None:
+        """Take what went wrong in telling a viewer."""
+        text = f"a viewer was lost: {type(error).__name__}: {error}"
+        self._host.diagnostics.add(Diagnostic(DiagnosticKind.HANDLER_FAILED, text))
+
     def hello(self, viewer: Viewer) -> dict[str, Any]:
         """Return the first message for a viewer."""
         agreement = self._host.agreement

@@ -99,18 +99,28 @@ class Viewer:
     async def run(self) -> None:
         """Send what there is to tell, until it leaves or cannot be reached."""
         try:
-            await self._send(encoded(self._feed.hello(self)))
-            while True:
+            reached = await self._reaches(encoded(self._feed.hello(self)))
+            while reached and not self.gone:
                 await self._something.wait()
                 self._something.clear()
-                if self.gone:
-                    return
-                for message in self._news():
-                    await self._send(message)
-        except Exception:  # whatever the transport raises: it cannot be reached
-            return
+                reached = await self._tell_news()
+        except Exception as error:  # a fault of this library must not cost more than this viewer
+            self._feed.viewer_failed(error)
         finally:
             self.leave()
+
+    async def _tell_news(self) -> bool:
+        for message in self._news():
+            if self.gone or not await self._reaches(message):
+                return False
+        return True
+
+    async def _reaches(self, message: bytes) -> bool:
+        try:
+            await self._send(message)
+        except Exception:  # whatever the transport raises: it cannot be reached
+            return False
+        return True
 
     def _news(self) -> Iterator[bytes]:
         for name, topic in self._feed.topics.items():
