@@ -43,9 +43,9 @@ class MainThread(ABC):
         with self._lock:
             if self._ended:
                 raise DispatchEnded("the window is gone on whose thread this was to run")
-            self._waiting.append(function)
-            if len(self._waiting) == 1:  # else the loop was woken for those before, and will be for this one
+            if not self._waiting:  # else the loop was woken for those before, and will be for this one
                 self.wake()
+            self._waiting.append(function)
 
     @property
     def ended(self) -> bool:

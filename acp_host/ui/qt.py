@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
+from shiboken6 import isValid
 
+from acp_host.state.dispatch import DispatchEnded
 from acp_host.ui.main_thread import MainThread
 
 __all__ = ["QtDispatch"]
@@ -43,7 +45,10 @@ class QtDispatch(MainThread):
         owner.destroyed.connect(self.end)
 
     def wake(self) -> None:
+        if not isValid(self._relay):  # at the end of the program Qt destroys everything, in an order of its own
+            raise DispatchEnded("the application has ended on whose main thread this was to run")
         self._relay.woken.emit()
 
     def released(self) -> None:
-        self._relay.deleteLater()
+        if isValid(self._relay):
+            self._relay.deleteLater()

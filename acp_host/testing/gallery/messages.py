@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acp_host.state import events
-from acp_host.testing.gallery.samples import BLOCKS, CODE, MARKDOWN, PARAGRAPH, text
+from acp_host.testing.gallery.samples import BLOCKS, CODE, IMAGE, MARKDOWN, PARAGRAPH, text
 from acp_host.testing.gallery.scenes import Play, Scenes
 from acp_host.testing.gallery.stage import Stage
 from acp_host.wire.content import ImageContent, ResourceLink, TextContent
@@ -25,8 +25,6 @@ def user(stage: Stage) -> None:
 
 @SCENES.scene("user_with_attachments", "a prompt with a file and an image")
 def user_with_attachments(stage: Stage) -> None:
-    from acp_host.testing.gallery.samples import IMAGE
-
     stage.prompts(
         "Why does this look so?",
         ResourceLink("dates.py", "file:///work/project/dates.py"),

@@ -25,7 +25,7 @@ from acp_host.state.notices import NoticeCenter
 from acp_host.state.reminder_events import ReminderEvent, RemindersTurnEnded, RemindersTurnStarted
 from acp_host.state.reminders import RemindersPanel
 from acp_host.state.session_state import SessionState
-from acp_host.testing.gallery.states import GalleryState
+from acp_host.testing.gallery.states import CWD, GalleryState
 from acp_host.translate.harn import HarnReport, translate_harn
 from acp_host.translate.harn.notifications import translate_notification
 from acp_host.translate.harn.permissions import permission_facts
@@ -48,7 +48,6 @@ __all__ = ["CWD", "NOW", "SESSION_ID", "Setting", "Stage"]
 NOW = 1_767_268_800.0
 """When everything happens: 2026-01-01, 12:00 UTC."""
 SESSION_ID = "session-1"
-CWD = "/work/project"
 
 _MAX_NAME = 80
 

@@ -18,9 +18,10 @@ from acp_host.state.snapshot import Question, SessionSnapshot
 from acp_host.wire.elicitation import ElicitationFormMode, ElicitationUrlMode
 from acp_host.wire.permission import RequestPermissionRequest
 
-__all__ = ["GalleryState", "WaitingQuestions"]
+__all__ = ["CWD", "GalleryState", "WaitingQuestions"]
 
-_CWD = "/work/project"
+CWD = "/work/project"
+"""The working directory of every session; it is nowhere on this disk."""
 
 
 @frozen(kw_only=True)
@@ -92,7 +93,7 @@ class GalleryState:
 
     async def _ask(self, request: Any, queues: WaitingQuestions) -> None:
         if isinstance(request, RequestPermissionRequest):
-            subject = subject_of_request(request, agent=self.agent_name, cwd=_CWD)
+            subject = subject_of_request(request, agent=self.agent_name, cwd=CWD)
             await queues.permissions.ask(request, subject, None)
         elif isinstance(request, ElicitationFormMode | ElicitationUrlMode):
             await queues.elicitation(request)

@@ -17,6 +17,7 @@ from acp_host.state.injections import (
 from acp_host.testing.gallery.samples import text
 from acp_host.testing.gallery.scenes import Play, Scenes
 from acp_host.testing.gallery.stage import Stage
+from acp_host.testing.gallery.tool_calls import DIFF
 from acp_host.wire.content import TextContent
 from acp_host.wire.prompt import StopReason
 
@@ -137,8 +138,6 @@ def injection_of_others(stage: Stage) -> None:
 
 @SCENES.scene("everything_at_once", "a turn in which a bit of everything happens")
 def everything_at_once(stage: Stage) -> None:
-    from acp_host.testing.gallery.tool_calls import DIFF
-
     stage.prompts("Fix the failing test.")
     stage.thinks("The day comes first here.")
     stage.tells("plan", entries=[{"content": "Change the format", "priority": "high", "status": "in_progress"}])

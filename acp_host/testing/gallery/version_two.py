@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
+from acp_host.state.events import TurnStarted
 from acp_host.testing.gallery.samples import PARAGRAPH, text
 from acp_host.testing.gallery.scenes import Play, Scenes
 from acp_host.testing.gallery.stage import CWD, SESSION_ID, Setting, Stage
@@ -69,8 +70,6 @@ def messages(stage: Stage) -> None:
 
 @SCENES.scene("turn_of_agent", "a turn that the agent has begun by itself")
 def turn_of_agent(stage: Stage) -> None:
-    from acp_host.state.events import TurnStarted
-
     stage.folds(TurnStarted(1, (), (), origin="agent"))
     stage.tells("state_update", state="running")
     stage.says("The build has failed, so I look at it.")

@@ -67,5 +67,6 @@ def test_the_window_of_an_example(
         [*line, *agent], cwd=ROOT, env=surroundings, capture_output=True, text=True, timeout=50, check=False
     )
     assert ran.returncode == 0, ran.stderr
+    assert "Traceback" not in ran.stderr
     assert "toasts: Reference Agent: The disk is almost full\n" in ran.stdout, ran.stderr
     assert "2 tests failed" in ran.stdout
