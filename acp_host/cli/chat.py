@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from acp_host.cli.agent_options import add_agent_options, agent_target, permissions_of, recording_of
-from acp_host.cli.exits import ExitCode, exit_code_help
+from acp_host.cli.exits import ExitCode, code_of_signal, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.login import login_text
 from acp_host.cli.printer import Printer, make_console
@@ -94,6 +94,8 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
             Printer(make_console(sys.stderr)).line("login", login_text(host.agreement, target.argv, error))
             return ExitCode.LOGIN_NEEDED
         await ChatApp(host, session, permissions=permissions, forms=forms).run_async()
+        if interrupts.received is not None:
+            return code_of_signal(interrupts.received)
         return ExitCode.AGENT_FAILED if host.closed else ExitCode.COMPLETED
 
 

@@ -104,6 +104,19 @@ async def test_two_questions_at_once_are_answered_each_for_itself() -> None:
         await talk.shows("first:", "no")
 
 
+async def test_an_answer_is_remembered_if_the_user_wants_it(tmp_path: Path) -> None:
+    async with chat(cwd=tmp_path, files=True) as talk:
+        await talk.say("/edit notes.txt")
+        await talk.shows("[ ] and remember the answer here")
+        await talk.press("f2", "tab", "space")
+        await talk.shows("[x] and remember the answer here")
+        await talk.press("1")
+        await talk.turn_over()
+        await talk.say("/edit notes.txt")
+        await talk.turn_over()
+        assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "Edited.\nEdited.\n"
+
+
 async def test_a_form_is_reviewed_before_it_is_sent() -> None:
     async with chat() as talk:
         await talk.say("/ask Who are you?")

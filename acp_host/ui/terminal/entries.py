@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
@@ -33,9 +34,9 @@ from acp_host.ui.terminal.tool_call import ToolCallView
 
 __all__ = ["EntryView", "parts_text", "view_of"]
 
-_MOST_PAGES = 20
+_MOST_PAGES = 8
 _MOST_LINES = 200
-_LEFT_OUT = "(the beginning of this message is left out here)"
+_LEFT_OUT = "  (the beginning of this message is left out here)"
 
 
 class EntryView(Protocol):
@@ -67,22 +68,27 @@ class AgentMessage(Vertical):
 
     def __init__(self, agent_name: str) -> None:
         super().__init__()
-        self._agent_name = agent_name
+        self._speaker = plain(agent_name, "bold $text-success")
+        self._head = Static(self._speaker)
         self._text = ""
         self._settled = 0
         self._opening = ""
-        self._pages: list[Static] = []
+        self._pages = [Static(markup=False)]
+
+    def compose(self) -> ComposeResult:
+        """Make the parts."""
+        yield self._head
+        yield from self._pages
 
     async def show(self, entry: MessageEntry, snapshot: SessionSnapshot) -> None:
         """Show the entry as it is now."""
         text = parts_text(entry.parts)
-        if not text.startswith(self._text) or not self._pages:
-            await self._begin()
+        if not text.startswith(self._text):
+            await self._begin_at(0)
         self._text = text
-        if len(text) - self._settled > _MOST_PAGES * PAGE:
-            await self._begin()
-            self._settled = text.find("\n", len(text) - _MOST_PAGES * PAGE) + 1 or len(text) - _MOST_PAGES * PAGE
-            self._remark.display = True
+        earliest = len(text) - _MOST_PAGES * PAGE
+        if self._settled < earliest:
+            await self._begin_at(text.find("\n", earliest) + 1 or earliest)
         end, opening = cut_page(text[self._settled :])
         while self._settled + end < len(text):
             self._draw_last(text[self._settled : self._settled + end])
@@ -91,21 +97,25 @@ class AgentMessage(Vertical):
             end, opening = cut_page(text[self._settled :])
         self._draw_last(text[self._settled :])
 
-    async def _begin(self) -> None:
-        self._settled, self._opening, self._pages = 0, "", []
-        await self.remove_children()
-        self._remark = Static(plain(_LEFT_OUT, "dim"))
-        await self.mount(Static(plain(self._agent_name, "bold $text-success")), self._remark)
-        self._remark.display = False
+    async def _begin_at(self, place: int) -> None:
+        """Begin anew; what stands before ``place`` is left out."""
+        gone, self._pages = self._pages, []
+        self._settled, self._opening = place, ""
+        self._head.update(self._speaker if place == 0 else self._speaker + plain(_LEFT_OUT, "dim"))
+        if self.is_attached:
+            await self.remove_children(gone)
         await self._add_page()
 
     async def _add_page(self) -> None:
         page = Static(markup=False)
         self._pages.append(page)
-        await self.mount(page)
+        if self.is_attached:
+            await self.mount(page)
         if len(self._pages) > _MOST_PAGES:
-            await self._pages.pop(0).remove()
-            self._remark.display = True
+            gone = self._pages.pop(0)
+            self._head.update(self._speaker + plain(_LEFT_OUT, "dim"))
+            if self.is_attached:
+                await gone.remove()
 
     def _draw_last(self, text: str) -> None:
         self._pages[-1].update(safe_markdown(self._opening + text))

@@ -14,10 +14,12 @@ from rich.markdown import Markdown
 
 from acp_host.printable import printable
 
-__all__ = ["PAGE", "cut_page", "safe_markdown"]
+__all__ = ["LINES", "PAGE", "cut_page", "safe_markdown"]
 
 PAGE = 6_000
 """Length at which a page of a message is closed, in characters: what streams in is rendered anew from its last page."""
+LINES = 150
+"""Likewise in lines."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*$")
 _PARSER = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(["strikethrough", "table"])
@@ -36,10 +38,11 @@ def cut_page(text: str) -> tuple[int, str]:
     A page ends at an empty line. Only where a page has none it ends within a paragraph or a block of code, which then
     is opened anew. Of a text that still fits on one page the whole length is returned.
     """
-    if len(text) <= PAGE:
+    lines = text[:PAGE].split("\n", LINES)
+    if len(text) <= PAGE and len(lines) <= LINES:
         return len(text), ""
     opening, fence, position, end = "", "", 0, 0
-    for line in text[:PAGE].split("\n")[:-1]:
+    for line in lines[:-1]:
         position += len(line) + 1
         mark = _FENCE.match(line)
         if mark is not None and not fence:

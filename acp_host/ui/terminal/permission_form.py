@@ -50,7 +50,8 @@ class PermissionForm(Vertical):
         yield OptionList(*self._options(), markup=False)
         remembered = self.question.can_be_remembered
         if remembered is not None and self.question.options:
-            yield Tick(one_line(f"and remember here, for this session: {remembered}", 200))
+            yield Tick("and remember the answer here, for this session, for exactly this:")
+            yield Static(plain(remembered, "dim"))
 
     def action_choose(self, number: int) -> None:
         """Give the answer with this number, from 1."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 
 from acp_host.state.changes import ChangeSet
@@ -37,5 +38,7 @@ class Redraw:
             self._arrived.clear()
             changes, self._waiting = self._waiting, None
             if changes is not None:
+                began = time.monotonic()
                 await self._draw(changes)
-                await asyncio.sleep(FRAME)
+                # Half of the time at least is left to others: what draws slowly is drawn less often.
+                await asyncio.sleep(max(FRAME, time.monotonic() - began))

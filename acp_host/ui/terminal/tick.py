@@ -10,9 +10,11 @@ __all__ = ["Tick"]
 class Tick(Checkbox):
     """A checkbox whose box is empty as long as it is not ticked."""
 
-    BUTTON_INNER = " "
+    BUTTON_LEFT = ""
+    BUTTON_INNER = "[ ]"
+    BUTTON_RIGHT = ""
 
     def watch_value(self) -> None:
         """Draw the box."""
-        self.BUTTON_INNER = "X" if self.value else " "
+        self.BUTTON_INNER = "[x]" if self.value else "[ ]"
         super().watch_value()

@@ -22,11 +22,11 @@ from acp_host.ui.terminal.tool_call import ToolCallView
 
 __all__ = ["MOST", "TranscriptView"]
 
-WINDOW = 60
+WINDOW = 30
 """Entries that are mounted at first."""
-CHUNK = 40
+CHUNK = 30
 """Entries that scrolling to an end brings."""
-MOST = 160
+MOST = 120
 """Entries that are mounted at most."""
 _NEAR = 2
 
@@ -190,20 +190,18 @@ class TranscriptView(VerticalScroll, can_focus=True):
 
     async def _mount(self, positions: Iterable[int], before: Widget | None = None) -> None:
         assert self._snapshot is not None
-        fresh = {}
+        fresh: dict[int, Any] = {}
         for position in positions:
             entry = self._snapshot.entry(position)
             if entry is not None:
                 self._entries[position] = entry
-                fresh[position] = view_of(entry, self._agent_name)
-        if not fresh:
-            return
-        await self.mount_all(fresh.values(), before=before)
-        self._views = dict(sorted((self._views | fresh).items()))
-        for position, view in fresh.items():
-            if isinstance(view, FoldingView):
-                view.unfolded = self._unfolded
-            await self._views[position].show(self._entries[position], self._snapshot)
+                fresh[position] = view = view_of(entry, self._agent_name)
+                if isinstance(view, FoldingView):
+                    view.unfolded = self._unfolded
+                await fresh[position].show(entry, self._snapshot)
+        if fresh:
+            self._views = dict(sorted((self._views | fresh).items()))
+            await self.mount_all(fresh.values(), before=before)
 
     async def _drop(self, positions: Iterable[int]) -> None:
         views = []

@@ -1,0 +1,95 @@
+"""``acp-host chat``: what it says without a terminal, and a conversation at one."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from acp_host.testing import ReferenceAgent
+from tests.cli.conftest import PATIENCE, PROGRAM, Command
+
+WINDOW = b"\x28\x00\x78\x00\x00\x00\x00\x00"  # 40 lines of 120 columns
+
+
+def test_it_needs_an_agent_and_a_terminal(command: Command) -> None:
+    ran = command("chat")
+    assert (ran.code, ran.out) == (2, "")
+    assert "no agent: name its command or its URL" in ran.err
+    ran = command("chat", *ReferenceAgent.command())
+    assert (ran.code, ran.out) == (2, "")
+    assert "needs a terminal on stdin and stdout" in ran.err
+
+
+def test_it_says_which_extra_it_needs(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *arguments: Any) -> Any:
+        if name.startswith("acp_host.ui.terminal"):
+            raise ImportError("No module named 'textual'")
+        return real(name, *arguments)
+
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(builtins, "__import__", without)
+    ran = command("chat", *ReferenceAgent.command())
+    assert ran.code == 2
+    assert "pip install 'acp-host[tui]'" in ran.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals on Windows")
+@pytest.mark.parametrize("leaving", ["keys", "signal"])
+def test_a_conversation_at_a_terminal_leaves_it_as_it_was(leaving: str) -> None:
+    with _at_terminal("chat", "--cwd", "/", *ReferenceAgent.command()) as (process, master):
+        shown = _read_until(master, b"Reference Agent")
+        os.write(master, b"/say 6*7\r")
+        shown += _read_until(master, b"6*7")
+        if leaving == "keys":
+            os.write(master, b"\x03")
+            shown += _read_until(master, b"once")
+            os.write(master, b"\x03")
+        else:
+            process.send_signal(signal.SIGTERM)
+        shown += _read_until(master, b"\x1b[?1049l")  # back to the screen that was there before
+        assert process.wait(PATIENCE) == (0 if leaving == "keys" else 128 + signal.SIGTERM)
+    assert b"Traceback" not in shown
+
+
+@contextmanager
+def _at_terminal(*arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    import fcntl
+    import pty
+    import termios
+
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, WINDOW)
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    process = subprocess.Popen(
+        [*PROGRAM, *arguments], stdin=slave, stdout=slave, stderr=slave, start_new_session=True, env=environment
+    )
+    os.close(slave)
+    try:
+        yield process, master
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
+
+
+def _read_until(master: int, wanted: bytes) -> bytes:
+    import select
+
+    shown, deadline = b"", time.monotonic() + PATIENCE
+    while wanted not in shown:
+        if not select.select([master], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            raise AssertionError(f"{wanted!r} never came; the screen shows:\n{shown!r}")
+        shown += os.read(master, 65536)
+    return shown
