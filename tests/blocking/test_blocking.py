@@ -128,6 +128,7 @@ class TestHandlers:
 
         script = """
             await agent.handshake()
+            await agent.expect("_begin")
             for n in range(2):
                 agent.send({"jsonrpc": "2.0", "id": n, "method": "_ask", "params": {"n": n}})
             answers = [await agent.receive() for _ in range(2)]
@@ -138,6 +139,7 @@ class TestHandlers:
         command = acp_host_script(script)
         with blocking.connect(command, handlers={"_ask": answer}) as host:
             host.on_notification("_told", told.put)
+            host.notify("_begin", force=True)
             assert sorted(told.get(timeout=DEADLINE)) == [0, 1]
             host.notify("_end", force=True)
 
