@@ -19,6 +19,7 @@ from acp_host.services.terminal_environment import SECRET_NAMES, EnvironmentPoli
 from acp_host.services.terminal_runner import RunningCommand, TerminalCommand, TerminalEvents
 from acp_host.testing import ScriptedAgent
 from tests.chaos.bad_agents import PATIENCE, kinds, open_session, until
+from tests.processes import started_by_tests
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of a POSIX shell")
 
@@ -308,5 +309,5 @@ async def test_r119_terminals_that_are_never_released(pty: bool, monkeypatch: py
     async with open_session(agent, terminals=service) as (_, session):
         await session.prompt("hello")
     await until(lambda: psutil.Process().num_fds() <= fds)
-    left = [shlex.join(child.cmdline()) for child in psutil.Process().children(recursive=True) if alive(child.pid)]
+    left = [shlex.join(child.cmdline()) for child in started_by_tests() if alive(child.pid)]
     assert left == []

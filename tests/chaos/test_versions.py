@@ -139,7 +139,7 @@ async def test_r231_die_of_the_second_initialize_where_there_is_no_other_connect
     [
         ({"requested": 2, "supported": [1]}, None),
         ({"requested": 2, "supported": [7, "1", 1]}, None),
-        ({"requested": 2, "supported": [3]}, "ACP versions 3, this host 1 and 2"),
+        ({"requested": 2, "supported": [3]}, "ACP version 3, this host version 1 and 2"),
         ({"supported": "1"}, "none that it names"),
         (None, "none that it names"),
     ],

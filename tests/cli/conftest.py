@@ -7,11 +7,11 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 from attrs import frozen
 
 from acp_host.cli import main
+from tests.processes import started_by_tests
 
 PROGRAM = (sys.executable, "-m", "acp_host")
 PATIENCE = 30.0
@@ -64,7 +64,7 @@ def process(tmp_path: Path) -> Command:
 @pytest.fixture(autouse=True)
 def nothing_left_behind() -> Iterator[None]:
     """No process outlives the test that started it."""
-    before = set(psutil.Process().children(recursive=True))
+    before = started_by_tests()
     yield
-    left = set(psutil.Process().children(recursive=True)) - before
+    left = started_by_tests() - before
     assert not left, f"still running: {[process.cmdline() for process in left]}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from acp_host.wire.permission import PermissionOptionKind
 from tests.interop.users import Asked
+from tests.processes import started_by_tests
 
 
 @pytest.fixture
@@ -23,9 +23,9 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def nothing_left_behind() -> Iterator[None]:
     """No process outlives the test that started it."""
-    before = set(psutil.Process().children(recursive=True))
+    before = started_by_tests()
     yield
-    left = set(psutil.Process().children(recursive=True)) - before
+    left = started_by_tests() - before
     assert not left, f"still running: {[process.cmdline() for process in left]}"
 
 
