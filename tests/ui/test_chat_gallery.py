@@ -18,7 +18,8 @@ LOOKED_AT = (
     *("terminals/colours", "plans/several", "options/grouped", "reminders/every_status", "notices/stacked"),
     *("permissions/several", "permissions/no_options", "forms/every_field", "forms/page_letters"),
     *("version_two/diff_every_change", "harn/permission", "harn/workers", "hostile/bidi_override_asked"),
-    *("hostile/control_characters_told", "hostile/terminal_link_offered", "hostile/looks_like_chrome_said"),
+    *("hostile/control_characters_asked", "hostile/many_lines_asked", "hostile/control_characters_told"),
+    *("hostile/terminal_link_offered", "hostile/looks_like_chrome_said"),
 )
 
 

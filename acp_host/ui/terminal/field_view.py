@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
 from acp_host.services.forms import Choice, FieldKind, FormField
@@ -91,6 +91,11 @@ class FieldView(Vertical):
         event.stop()
         self.post_message(self.Changed(self._field, event.value))
 
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Tell what was typed, of a text of several lines."""
+        event.stop()
+        self.post_message(self.Changed(self._field, event.text_area.text))
+
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Tell what was chosen: the highlighted one."""
         event.stop()
@@ -113,6 +118,8 @@ class FieldView(Vertical):
         if field.kind is FieldKind.UNKNOWN:
             return Static(plain(f"cannot be filled in here: {as_json(dict(field.raw))}", "dim"))
         value = "" if field.default is None else str(field.default)
+        if "\n" in value:
+            return TextArea(str(plain(value)), tab_behavior="focus", compact=True)
         return Input(str(plain(value)), placeholder=_HINTS.get(field.kind, ""), compact=True)
 
     def _one_of(self, choices: Sequence[Choice]) -> Widget:
