@@ -9,9 +9,11 @@ from textual.app import App, ComposeResult
 from textual.widgets import TabPane
 
 import acp_host.ui.terminal
+from acp_host.host.health import HealthSnapshot
+from acp_host.host.reconnect_machine import ConnectionStatus
 from acp_host.testing import gallery
 from acp_host.ui.terminal.view import SessionView
-from tests.ui.chats import STEERS, drawn_lines
+from tests.ui.chats import STEERS, drawn_lines, screen_text
 
 LOOKED_AT = (
     *("turns/everything_at_once", "messages/content_mixed", "history/compaction_completed", "tool_calls/content_all"),
@@ -48,3 +50,16 @@ async def test_states_are_drawn_and_steer_nothing(part: int) -> None:
                 await pilot.pause()
                 for line in drawn_lines(app):
                     assert not STEERS.search(line), (name, line)
+
+
+async def test_a_connection_that_is_made_again_is_told_meanwhile() -> None:
+    app = Gallery()
+    async with app.run_test(size=(120, 50)) as pilot:
+        view, state = app.query_one(SessionView), gallery.get("messages/none")
+        waiting = HealthSnapshot(status=ConnectionStatus.WAITING, attempt=3, next_try=0.0, error="[red]gone")
+        view.draw_health(waiting, state.session)
+        await pilot.pause()
+        assert "The connection is lost: [red]gone. Try 3 is at" in screen_text(app)
+        view.draw_health(HealthSnapshot(), state.session)
+        await pilot.pause()
+        assert "The connection is lost" not in screen_text(app)
