@@ -60,12 +60,13 @@ def agent_target(words: Sequence[str], options: argparse.Namespace) -> Target:
     """Return the agent that is named, and check that the options go with it.
 
     Args:
-        words: its command, or its URL.
+        words: its command, or its URL; a ``--`` may stand before it, as on other command lines.
         options: parsed.
 
     Raises:
         InvalidInput: they do not.
     """
+    words = words[1:] if words[:1] == ["--"] else words
     # Before Python 3.13 argparse makes an empty list of --agent-arg=--.
     target = target_of([*words, *(argument or "--" for argument in options.agent_arg)], options)
     if target.remote is not None:

@@ -122,6 +122,10 @@ def test_an_agent_that_wants_a_login_first(command: Command) -> None:
     assert "wants a login first" in ran.err
 
 
+def test_two_dashes_may_stand_before_the_agent(command: Command) -> None:
+    assert "cannot start `no-such-agent`" in command("serve", "--", "no-such-agent").err
+
+
 @pytest.mark.parametrize(
     "arguments, said",
     [
