@@ -119,10 +119,13 @@ class TestMcpOverAcp:
             [listed] = await self.ask(session, "tools/list")
             assert [tool["name"] for tool in listed["result"]["tools"]] == ["count", "wait"]
             call = {"name": "count", "arguments": {"upto": 2}, "_meta": {"progressToken": "p"}}
-            *progress, outcome = await self.ask(session, "tools/call", call)
-            # This caller drops what it has not got to when the answer comes, so the last may be missing.
-            assert [note["params"]["progress"] for note in progress] in ([1], [1, 2])
-            assert outcome["result"]["content"] == [{"type": "text", "text": "counted to 2"}]
+            # This caller drops what it has not got to when the answer comes: on a busy machine that may be all of it.
+            told: list[list[int]] = []
+            while len(told) < 20 and not any(told):
+                *progress, outcome = await self.ask(session, "tools/call", call)
+                told.append([note["params"]["progress"] for note in progress])
+                assert outcome["result"]["content"] == [{"type": "text", "text": "counted to 2"}]
+            assert told[-1] in ([1], [1, 2])
 
     async def test_errors_inside_and_around(self, typescript_sdk_agent: list[str], folder: Path) -> None:
         async with self.session(typescript_sdk_agent, folder, tools()) as session:
