@@ -27,7 +27,7 @@ __all__ = ["NoticeCenter", "Observable", "OptionsView", "RemindersPanel", "Sessi
 
 S = TypeVar("S")
 T = TypeVar("T")
-O = TypeVar("O", bound=async_observable.Observable[Any])  # noqa: E741
+State = TypeVar("State", bound=async_observable.Observable[Any])
 
 
 class Signal(Facade[ChangeSignal]):
@@ -53,10 +53,10 @@ class Signal(Facade[ChangeSignal]):
     disconnect = asks(ChangeSignal.disconnect)
 
 
-class Observable(Facade[O], Generic[O, S]):
+class Observable(Facade[State], Generic[State, S]):
     """As :class:`acp_host.state.observable.Observable`; snapshots are immutable, and may be kept and passed around."""
 
-    def __init__(self, asynchronous: O, thread: LoopThread, callbacks: Callbacks) -> None:
+    def __init__(self, asynchronous: State, thread: LoopThread, callbacks: Callbacks) -> None:
         super().__init__(asynchronous, thread)
         self._callbacks = callbacks
         self.changed = Signal(asynchronous.changed, thread, callbacks)
