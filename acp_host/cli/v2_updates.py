@@ -105,7 +105,7 @@ class UpdatesInV1:
             yield view
 
     def _plan(self, told: plans.PlanUpdate) -> Iterable[Any]:
-        plan = told.plan
+        plan: Any = told.plan  # the other kinds of plan are the same in both versions, or unknown
         if isinstance(plan, plans.PlanItems):
-            plan = v1_plans.PlanItems(plan.plan_id, plan.entries)  # type: ignore[assignment]
-        return [v1_plans.PlanUpdate(plan)]  # type: ignore[arg-type]
+            plan = v1_plans.PlanItems(plan.plan_id, plan.entries)
+        return [v1_plans.PlanUpdate(plan)]
