@@ -44,11 +44,10 @@ class TranscriptArchive:
         self._file = _new_file(path)
         self._started = time.monotonic()
         self._end = 0
-        self._sessions: dict[str, _SessionArchive] = {}
 
     def of(self, session_id: str) -> Archive:
-        """Return the archive of one session; the same one for the same id."""
-        return self._sessions.setdefault(session_id, _SessionArchive(self, session_id))
+        """Return an archive for one session's state, empty: one that is opened again counts its entries anew."""
+        return _SessionArchive(self, session_id)
 
     def __enter__(self) -> TranscriptArchive:
         return self

@@ -70,6 +70,14 @@ def test_the_file_is_a_recording_that_only_its_owner_reads(tmp_path: Path) -> No
         TranscriptArchive(path)
 
 
+def test_a_session_that_is_opened_again_does_not_get_what_was_before() -> None:
+    with TranscriptArchive() as archive:
+        archive.of("s").append([{"position": 0, "text": "before"}])
+        again = archive.of("s")
+        again.append([{"position": 0, "text": "after"}])
+        assert again.fetch(0, 9) == [{"position": 0, "text": "after"}]
+
+
 @given(
     st.lists(
         st.tuples(st.sampled_from(["a", "b"]), st.integers(1, 3), st.integers(0, 2), st.text(max_size=5)), max_size=30
@@ -77,14 +85,15 @@ def test_the_file_is_a_recording_that_only_its_owner_reads(tmp_path: Path) -> No
 )
 def test_it_holds_what_a_dictionary_would(steps: list[tuple[str, int, int, str]]) -> None:
     archive, model = TranscriptArchive(), {"a": dict[int, object](), "b": dict[int, object]()}
+    parts = {name: archive.of(name) for name in model}
     for session, count, gap, text in steps:
         start = max(model[session], default=-1) + 1 + gap
         entries = [{"position": start + n, "text": f"{text}{n}", "big": 2**70} for n in range(count)]
-        archive.of(session).append(entries)
-        archive.of(session).append(entries)  # given again
+        parts[session].append(entries)
+        parts[session].append(entries)  # given again
         model[session] |= {start + n: entry for n, entry in enumerate(entries)}
     for session, entries in model.items():
         for first, last in [(0, 999), (1, 3), (5, 2), (-4, 1)]:
             wanted = [entry for position, entry in entries.items() if first <= position <= last]
-            assert list(archive.of(session).fetch(first, last)) == wanted
+            assert list(parts[session].fetch(first, last)) == wanted
     archive.close()
