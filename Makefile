@@ -20,7 +20,7 @@ NPM_STAMP := tests/npm/node_modules/.package-lock.json
 WEB := acp_host/ui/web
 WEB_STAMP := $(WEB)/node_modules/.package-lock.json
 
-.PHONY: help demo test lint format setup npm-peers interop bench web system-deps clean
+.PHONY: help demo test lint format setup npm-peers interop bench web schema-diff system-deps clean
 
 help:
 	@echo "make demo     a whole conversation with the built-in agent, on the terminal"
@@ -29,6 +29,7 @@ help:
 	@echo "make interop  conversations with real agents, installed into .interop/, against a fake model"
 	@echo "make web      build the page (acp_host/ui/static) from its sources (acp_host/ui/web)"
 	@echo "make bench    speed and size, side by side with the official SDKs (BENCH_ARGS=--quick: one minute)"
+	@echo "make schema-diff VERSION=2.4.0  what that release of the upstream schema changes, and in which of our files"
 	@echo "make setup    only install what make test needs;  make clean  removes all that was installed"
 
 demo: $(VENV)/.installed-cli
@@ -59,6 +60,11 @@ bench: setup
 
 web: $(WEB_STAMP)
 	@cd $(WEB) && npm run --silent check && npm run --silent build
+
+# SINCE=… compares with that release in place of the one that the tests are run against.
+schema-diff: setup
+	@test -n "$(VERSION)" || { echo "Say of which release: make schema-diff VERSION=2.4.0 [SINCE=2.2.0]" >&2; exit 2; }
+	@$(BIN)/python -m tests.conformance.drift $(VERSION) $(if $(SINCE),--from $(SINCE)) || [ $$? = 1 ]
 
 # Tk and GTK for the interpreter of the distribution, and what PySide6 wants to find.
 TOOLKITS := xvfb python3-tk python3-gi gir1.2-gtk-4.0 libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1
