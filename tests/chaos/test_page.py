@@ -169,7 +169,7 @@ async def test_r327_ten_thousand_entries_stay_smooth(browser: Browser) -> None:
             version += 1
             await page.wait_for_timeout(5)
         await expect(page.locator("article").last).to_contain_text("word399")
-        await page.locator("#transcript").evaluate("element => { element.scrollTop = element.scrollHeight / 2; }")
+        await page.locator(".transcript").evaluate("element => { element.scrollTop = element.scrollHeight / 2; }")
         await expect(page.get_by_role("button", name="To the end")).to_be_visible()
         await page.get_by_role("button", name="To the end").click()
         await expect(page.locator("article").last).to_contain_text("word399")

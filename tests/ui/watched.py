@@ -57,7 +57,7 @@ class Watched:
 
     @property
     def transcript(self) -> Locator:
-        return self.page.locator("#transcript")
+        return self.page.locator(".transcript")
 
     @property
     def prompt(self) -> Locator:

@@ -12,14 +12,19 @@ const LONG = 16;
 /** How long the pause is, in times of what was drawn. */
 const PAUSE = 3;
 
+let mounted = 0;
+
 /**
  * Shows what comes through `transport` in `place`, and draws at most once per frame.
  *
- * @param options.focus the keyboard is the view's at once, as is right for one that has a window to itself.
+ * @param place an element or a shadow root; it has to have a height, or say how high the view is by `--acp-height`.
+ * @param options.focus the view has a window to itself: the keyboard is its at once, and what asks for the user takes it.
  * @returns a function that ends it and closes the transport.
  */
-export function mount(place: HTMLElement, transport: Transport, options: { focus?: boolean } = {}): () => void {
+export function mount(place: HTMLElement | ShadowRoot, transport: Transport, options: { focus?: boolean } = {}): () => void {
   const store = new Store(transport);
+  const name = `acp-view-${++mounted}`;
+  const alone = options.focus === true;
   let frame = 0;
   let pause = 0;
   let changed = false;
@@ -27,7 +32,7 @@ export function mount(place: HTMLElement, transport: Transport, options: { focus
     frame = 0;
     changed = false;
     const began = performance.now();
-    render(<App store={store} view={store.view} />, place);
+    render(<App store={store} view={store.view} name={name} alone={alone} />, place);
     const cost = performance.now() - began;
     if (cost > LONG) pause = window.setTimeout(resume, cost * PAUSE);
   };
@@ -41,7 +46,7 @@ export function mount(place: HTMLElement, transport: Transport, options: { focus
   };
   store.watch(drawSoon);
   draw();
-  if (options.focus) (place.firstElementChild as HTMLElement | null)?.focus();
+  if (alone) (place.firstElementChild as HTMLElement | null)?.focus();
   return () => {
     cancelAnimationFrame(frame);
     clearTimeout(pause);

@@ -4,7 +4,7 @@ import { oneLine, printable } from "../plain_text";
 import type { SessionState, Turn } from "../state";
 import type { Store, View } from "../store";
 import { Composer } from "./composer";
-import { Context, type ViewContext } from "./context";
+import { Context, focusedBeside, useKept, type ViewContext } from "./context";
 import { Header, HealthBanner } from "./header";
 import { Toasts } from "./notices";
 import { SidePanel } from "./side_panel";
@@ -13,17 +13,19 @@ import { Questions } from "./questions";
 import { Transcript } from "./transcript";
 
 const PROBLEM_SECONDS = 8;
+const NARROW = 760;
 
-export function App(props: { store: Store; view: View }) {
-  const { store, view } = props;
+/** @param props.name tells the views of a document apart; @param props.alone it has a window of its own. */
+export function App(props: { store: Store; view: View; name: string; alone: boolean }) {
+  const { store, view, name, alone } = props;
   const root = useRef<HTMLDivElement>(null);
   const kept = useMemo(() => new Map<string, unknown>(), []);
   const [problem, setProblem] = useState("");
   const agent = oneLine(view.hello?.agent.title || view.hello?.agent.name || "the agent", 80);
   const controls = view.hello !== null && view.controller === view.hello.viewer && view.connected === "open";
   const context: ViewContext = useMemo(
-    () => ({ store, agent, controls, kept, failed: setProblem }),
-    [store, agent, controls, kept],
+    () => ({ store, agent, controls, kept, alone, failed: setProblem, id: (part) => `${name}-${part}` }),
+    [store, agent, controls, kept, alone, name],
   );
   const keepFocus = useFocusKept(root);
   useEffect(() => {
@@ -56,8 +58,8 @@ function useFocusKept(root: { current: HTMLElement | null }): (event: FocusEvent
   useLayoutEffect(() => {
     if (focused.current === null || focused.current.isConnected) return;
     focused.current = null;
-    if (document.activeElement !== document.body) return;
-    (root.current?.querySelector<HTMLElement>(".composer textarea:enabled") ?? root.current)?.focus();
+    if (root.current === null || focusedBeside(root.current) !== null) return;
+    (root.current.querySelector<HTMLElement>(".composer textarea:enabled") ?? root.current).focus();
   });
   return (event) => {
     focused.current = event.target as Element;
@@ -70,8 +72,12 @@ function Session(props: { view: View; state: SessionState; agent: string }) {
     () => view.questions.filter((question) => question.session === null || question.session === state.sessionId),
     [view.questions, state.sessionId],
   );
+  const frame = useRef<HTMLDivElement>(null);
+  const narrow = useNarrow(frame);
+  const [wanted, setWanted] = useKept<boolean | null>("panels shown", null);
+  const panels = wanted ?? !narrow;
   return (
-    <div class="session">
+    <div ref={frame} class={panels ? "session" : "session without-panels"}>
       <main class="conversation">
         <Transcript
           entries={state.transcript.entries}
@@ -87,12 +93,28 @@ function Session(props: { view: View; state: SessionState; agent: string }) {
         <div class="session-bar">
           <Options options={state.options} />
           <UsageMeter usage={state.usage} />
+          <button type="button" class="quiet" aria-expanded={panels} onClick={() => setWanted(!panels)}>
+            Panels
+          </button>
         </div>
         <Composer commands={state.commands} turn={state.turn} session={state.sessionId} />
       </main>
-      <SidePanel state={state} diagnostics={view.diagnostics} agent={agent} />
+      {panels && <SidePanel state={state} diagnostics={view.diagnostics} agent={agent} />}
     </div>
   );
+}
+
+/** Tells whether there is no room for the panels beside the conversation; the style sheet has the same width. */
+function useNarrow(place: { current: HTMLElement | null }): boolean {
+  const [narrow, setNarrow] = useState(false);
+  useLayoutEffect(() => {
+    const measure = () => setNarrow(place.current !== null && place.current.clientWidth <= NARROW);
+    measure();
+    const sizes = new ResizeObserver(measure);
+    sizes.observe(place.current!);
+    return () => sizes.disconnect();
+  }, []);
+  return narrow;
 }
 
 /** What goes on, in words; a screen reader hears of each change. */
@@ -135,7 +157,7 @@ function goToNextArea(event: KeyboardEvent, root: HTMLElement): void {
   if (event.key !== "F6") return;
   event.preventDefault();
   const areas = [...root.querySelectorAll<HTMLElement>("[data-area]")].filter((area) => first(area) !== null);
-  const current = areas.findIndex((area) => area.contains(document.activeElement));
+  const current = areas.findIndex((area) => area.contains(focusedBeside(root)));
   const next = areas[(current + (event.shiftKey ? -1 : 1) + areas.length) % areas.length];
   if (next !== undefined) first(next)?.focus();
 }

@@ -7,7 +7,7 @@ import { memo, useCommand, useKept, useView } from "./context";
 const MOST_SUGGESTED = 12;
 
 export const Composer = memo(function Composer(props: { commands: SessionState["commands"]; turn: Turn; session: string }) {
-  const { controls } = useView();
+  const { controls, id } = useView();
   const command = useCommand();
   const [text, setText] = useKept(`draft ${props.session}`, "");
   const [chosen, setChosen] = useState(0);
@@ -51,11 +51,11 @@ export const Composer = memo(function Composer(props: { commands: SessionState["
       }}
     >
       {suggested.length > 0 && (
-        <ul class="suggestions" role="listbox" id="suggestions" aria-label="Commands">
+        <ul class="suggestions" role="listbox" id={id("suggestions")} aria-label="Commands">
           {suggested.map((suggestion, index) => (
             <li
               key={suggestion.name}
-              id={`suggestion-${index}`}
+              id={id(`suggestion-${index}`)}
               role="option"
               aria-selected={index === chosen}
               onMouseDown={(event) => {
@@ -78,8 +78,8 @@ export const Composer = memo(function Composer(props: { commands: SessionState["
           disabled={!controls}
           aria-label="Message to the agent"
           aria-haspopup="listbox"
-          aria-controls={suggested.length > 0 ? "suggestions" : undefined}
-          aria-activedescendant={suggested.length > 0 ? `suggestion-${chosen}` : undefined}
+          aria-controls={suggested.length > 0 ? id("suggestions") : undefined}
+          aria-activedescendant={suggested.length > 0 ? id(`suggestion-${chosen}`) : undefined}
           aria-autocomplete="list"
           placeholder={controls ? "Message. Enter sends, Shift+Enter begins a line, / lists commands" : "You are looking on"}
           onInput={(event) => setText(event.currentTarget.value)}

@@ -11,6 +11,10 @@ export interface ViewContext {
   controls: boolean;
   /** What the user has set for parts that come and go as the list scrolls, by name. */
   kept: Map<string, unknown>;
+  /** Makes an `id` that no other view of the document has. */
+  id: (name: string) => string;
+  /** Whether the view has a window of its own, so that the keyboard is its by right. */
+  alone: boolean;
   /** Shows that a command failed. */
   failed: (problem: string) => void;
 }
@@ -21,6 +25,12 @@ export function useView(): ViewContext {
   const context = useContext(Context);
   if (context === null) throw new Error("the view is not mounted");
   return context;
+}
+
+/** Returns the element that has the keyboard, as the document or the shadow root that `element` is in sees it. */
+export function focusedBeside(element: Element): Element | null {
+  const root = element.getRootNode() as Document | ShadowRoot;
+  return root.activeElement === document.body ? null : root.activeElement;
 }
 
 /** State that survives the part that shows it. */

@@ -10,7 +10,7 @@ type Values = ReadonlyMap<string, Json>;
 
 export function FormFields(props: { question: FormQuestion }) {
   const { question } = props;
-  const { store, controls, failed } = useView();
+  const { store, controls, failed, id } = useView();
   const [values, setValues] = useState<Values>(() => new Map(Object.entries(question.values)));
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map());
 
@@ -41,7 +41,7 @@ export function FormFields(props: { question: FormQuestion }) {
         {question.fields.map((field, index) => (
           <FieldView
             key={field.name}
-            id={`field-${question.number}-${index}`}
+            id={id(`field-${question.number}-${index}`)}
             field={field}
             value={values.get(field.name) ?? null}
             problem={problems.get(field.name)}

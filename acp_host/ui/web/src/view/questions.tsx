@@ -46,10 +46,11 @@ const QuestionView = memo(function QuestionView(props: { question: Question }) {
 function Frame(props: { question: Question; asks: string; children: ComponentChildren }) {
   const { question } = props;
   const frame = useRef<HTMLElement>(null);
-  const heading = `question-${question.number}`;
+  const { id, alone } = useView();
+  const heading = id(`question-${question.number}`);
   // It is announced by the live region; the focus goes to it only where the user is not at work elsewhere.
   useEffect(() => {
-    if (document.activeElement === document.body) frame.current?.focus();
+    if (alone && document.activeElement === document.body) frame.current?.focus();
   }, []);
   return (
     <section ref={frame} class="question" role="group" aria-labelledby={heading} tabIndex={-1}>

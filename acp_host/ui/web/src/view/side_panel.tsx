@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { Diagnostic } from "../feed";
 import type { SessionState } from "../state";
-import { memo, useKept } from "./context";
+import { memo, useKept, useView } from "./context";
 import { HarnPanel } from "./harn_view";
 import { NoticeHistory } from "./notices";
 import { Plans } from "./plan_view";
@@ -24,6 +24,7 @@ export const SidePanel = memo(function SidePanel(props: {
   diagnostics: readonly Diagnostic[];
   agent: string;
 }) {
+  const { id } = useView();
   const [chosen, choose] = useKept("panel", "reminders");
   const tabs = useRef<HTMLDivElement>(null);
   const panels = panelsOf(props.state, props.diagnostics, props.agent);
@@ -35,7 +36,7 @@ export const SidePanel = memo(function SidePanel(props: {
     event.preventDefault();
     const next = panels[(panels.indexOf(current) + step + panels.length) % panels.length]!;
     choose(next.id);
-    tabs.current?.querySelector<HTMLElement>(`#tab-${next.id}`)?.focus();
+    tabs.current?.querySelector<HTMLElement>(`[data-panel="${next.id}"]`)?.focus();
   }
 
   return (
@@ -45,10 +46,11 @@ export const SidePanel = memo(function SidePanel(props: {
           <button
             type="button"
             key={panel.id}
-            id={`tab-${panel.id}`}
+            id={id(`tab-${panel.id}`)}
+            data-panel={panel.id}
             role="tab"
             aria-selected={panel === current}
-            aria-controls="panel"
+            aria-controls={id("panel")}
             tabIndex={panel === current ? 0 : -1}
             onClick={() => choose(panel.id)}
           >
@@ -57,7 +59,7 @@ export const SidePanel = memo(function SidePanel(props: {
           </button>
         ))}
       </div>
-      <div class="panel" id="panel" role="tabpanel" aria-labelledby={`tab-${current.id}`} tabIndex={0}>
+      <div class="panel" id={id("panel")} role="tabpanel" aria-labelledby={id(`tab-${current.id}`)} tabIndex={0}>
         {current.draw()}
       </div>
     </aside>

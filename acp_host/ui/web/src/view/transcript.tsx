@@ -37,7 +37,6 @@ export const Transcript = memo(function Transcript(props: {
     <div class="transcript-frame">
       <div
         ref={scroller}
-        id="transcript"
         class="transcript"
         role="feed"
         aria-label="Conversation"
