@@ -8,24 +8,30 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from collections.abc import Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 __all__ = ["run_in_virtual_time"]
 
 _T = TypeVar("_T")
+_Ts = TypeVarTuple("_Ts")
 
 
 class _VirtualSelector(selectors.DefaultSelector):
-    """Waits only for what can end no other way than from outside; else it lets the time pass at once."""
+    """Waits only for what can end no other way than from outside; else it lets the time pass at once.
+
+    What threads were given to do ends from outside, and takes none of the loop's time.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.time = 0.0
+        self.threads_at_work = 0
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        ready = super().select(None if timeout is None else 0)
+        waits = timeout is None or (timeout and self.threads_at_work)
+        ready = super().select(None if waits else 0)
         if not ready and timeout:
             self.time += timeout
         return ready
@@ -38,6 +44,17 @@ class _VirtualLoop(asyncio.SelectorEventLoop):
 
     def time(self) -> float:
         return self._virtual.time
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[Unpack[_Ts]], _T], *args: *_Ts
+    ) -> asyncio.Future[_T]:
+        future = super().run_in_executor(executor, func, *args)
+        self._virtual.threads_at_work += 1
+        future.add_done_callback(self._thread_done)
+        return future
+
+    def _thread_done(self, _: object) -> None:
+        self._virtual.threads_at_work -= 1
 
 
 def run_in_virtual_time(work: Coroutine[Any, Any, _T]) -> _T:

@@ -7,6 +7,9 @@
 * :class:`ReplayTransport` plays the agent's part of a recording.
 * :func:`memory_pair` connects two ends inside one process.
 * :mod:`~acp_host.testing.gallery` has a state of a session for everything that a front-end has to be able to show.
+* :func:`assert_transcript` holds the transcript of a session against what :func:`user_said`, :func:`agent_said`,
+  :func:`thought`, :func:`tool_call` and :func:`entry` say.
+* :mod:`~acp_host.testing.pytest_plugin` has fixtures for pytest.
 * :func:`serve_websocket` and :func:`serve_http` serve an agent over a network; :class:`Access` says to whom.
 
 Names are loaded when they are first used.
@@ -30,6 +33,15 @@ if TYPE_CHECKING:
     from acp_host.testing.script_language import builtin_script
     from acp_host.testing.scripted import ScriptedAgent
     from acp_host.testing.served_agent import ServedAgent
+    from acp_host.testing.transcripts import (
+        ExpectedEntry,
+        agent_said,
+        assert_transcript,
+        entry,
+        thought,
+        tool_call,
+        user_said,
+    )
     from acp_host.testing.websocket_serving import serve_websocket
     from acp_host.transports import memory_pair
 
@@ -40,6 +52,7 @@ __all__ = [
     "AgentSide",
     "AgentTurn",
     "CommandResult",
+    "ExpectedEntry",
     "HarnAgent",
     "HarnTurn",
     "ReferenceAgent",
@@ -49,11 +62,17 @@ __all__ = [
     "ServedAgent",
     "ToolCallSkipped",
     "TurnCancelled",
+    "agent_said",
+    "assert_transcript",
     "builtin_script",
+    "entry",
     "gallery",
     "memory_pair",
     "serve_http",
     "serve_websocket",
+    "thought",
+    "tool_call",
+    "user_said",
 ]
 
 _HOME_OF = {
@@ -63,6 +82,7 @@ _HOME_OF = {
     "AgentSide": "acp_host.testing.agent_side",
     "AgentTurn": "acp_host.testing.agent_turn",
     "CommandResult": "acp_host.testing.agent_turn",
+    "ExpectedEntry": "acp_host.testing.transcripts",
     "HarnAgent": "acp_host.testing.harn",
     "HarnTurn": "acp_host.testing.harn",
     "ReferenceAgent": "acp_host.testing.reference",
@@ -72,10 +92,16 @@ _HOME_OF = {
     "ServedAgent": "acp_host.testing.served_agent",
     "ToolCallSkipped": "acp_host.testing.agent_turn",
     "TurnCancelled": "acp_host.testing.agent_turn",
+    "agent_said": "acp_host.testing.transcripts",
+    "assert_transcript": "acp_host.testing.transcripts",
     "builtin_script": "acp_host.testing.script_language",
+    "entry": "acp_host.testing.transcripts",
     "memory_pair": "acp_host.transports",
     "serve_http": "acp_host.testing.http_serving",
     "serve_websocket": "acp_host.testing.websocket_serving",
+    "thought": "acp_host.testing.transcripts",
+    "tool_call": "acp_host.testing.transcripts",
+    "user_said": "acp_host.testing.transcripts",
 }
 
 

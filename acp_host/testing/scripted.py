@@ -120,6 +120,11 @@ class ScriptedAgent:
             raise InvalidInput(f"{name} is not a function at the top level of a file, so no other process can load it")
         return [*program, f"{inspect.getfile(script)}:{name}", *arguments]
 
+    @property
+    def failure(self) -> Exception | None:
+        """What the script raised so far; ``None`` where it has not, or waited only for a host that went away."""
+        return None if isinstance(self._failure, ConnectionLost) else self._failure
+
     async def finished(self) -> None:
         """Wait for the end of the script.
 
@@ -149,8 +154,8 @@ class ScriptedAgent:
             for task in (script, gone):
                 task.cancel()
             await asyncio.wait({script, gone})
-        if self._failure is not None and not isinstance(self._failure, ConnectionLost):
-            raise self._failure
+        if self.failure is not None:
+            raise self.failure
         return script.result() or 0
 
     # --- to receive -------------------------------------------------------------------------------------------------
