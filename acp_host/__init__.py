@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from acp_host.host.injections import InjectActor, InjectionResult, InjectMode, InjectReceipt
     from acp_host.host.interruption import Interruption
     from acp_host.host.login_methods import AgentLogin, EnvVarLogin, TerminalLogin, UnknownLogin
+    from acp_host.host.login_queue import LoginQueue, PendingLogin
     from acp_host.host.login_status import AuthenticationSnapshot
     from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult
     from acp_host.host.reconnect_machine import ConnectionStatus
@@ -203,6 +204,7 @@ __all__ = [
     "JudgedChange",
     "LocalError",
     "LoginFailed",
+    "LoginQueue",
     "LoginRequest",
     "Lost",
     "MalformedResponse",
@@ -227,6 +229,7 @@ __all__ = [
     "OutcomeUnknown",
     "ParseError",
     "PeerError",
+    "PendingLogin",
     "PendingPermission",
     "PermissionDecision",
     "PermissionPolicy",
@@ -316,6 +319,7 @@ _HOMES = {
     "acp_host.host.diagnostic_log": ("DiagnosticLog",),
     "acp_host.host.injections": ("InjectActor", "InjectionResult", "InjectMode", "InjectReceipt"),
     "acp_host.host.login_methods": ("AgentLogin", "EnvVarLogin", "TerminalLogin", "UnknownLogin"),
+    "acp_host.host.login_queue": ("LoginQueue", "PendingLogin"),
     "acp_host.host.login_status": ("AuthenticationSnapshot",),
     "acp_host.host.outcome": ("Outcome", "OutcomeKind", "TurnResult"),
     "acp_host.host.health": ("ConnectionHealth", "HealthSnapshot", "SessionReturn"),

@@ -54,6 +54,7 @@ def add_parser(commands: Any) -> None:
     earlier.add_argument("--load", metavar="ID", help="go on with this session, and show what was said in it")
     earlier.add_argument("--resume", metavar="ID", help="go on with this session, without what was said in it")
     add_agent_options(parser, permissions="ask")
+    parser.add_argument("--unstable", action="store_true", help="offer draft features: plan variants and subagents")
     parser.set_defaults(command=run)
 
 
@@ -85,6 +86,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         permissions=permissions_of(options.permissions, ask=permissions, by_word=lambda policy, _: policy.decide),
         elicitation=forms,
         sidebar=True,
+        unstable=options.unstable,
         record=recording_of(options),
     )
     async with connection as host:

@@ -13,13 +13,14 @@ from acp_host.cli.agent_options import add_agent_options, agent_target, permissi
 from acp_host.cli.exits import ExitCode, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.listening import add_listening_options, token_of
-from acp_host.cli.login import login_text
 from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.cli.reports import reports_to
 from acp_host.cli.target import versions_of
-from acp_host.errors import AuthRequired, InvalidInput
+from acp_host.errors import InvalidInput
 from acp_host.host.connect import connect
 from acp_host.host.connection import HostConnection
+from acp_host.host.login_queue import LoginQueue
+from acp_host.host.session import Session
 from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.files import FileService
 from acp_host.services.permission_queue import PermissionQueue
@@ -62,6 +63,7 @@ def add_parser(commands: Any) -> None:
         "-v", "--verbose", action="store_true", help="show diagnostics and the agent's stderr here, too"
     )
     add_agent_options(parser, permissions="ask")
+    parser.add_argument("--unstable", action="store_true", help="offer draft features: plan variants and subagents")
     parser.set_defaults(command=run)
 
 
@@ -76,7 +78,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         raise InvalidInput("no agent: name its command or its URL")
     target = agent_target(options.agent, options)
     printer = Printer(make_console(sys.stderr))
-    permissions, forms = PermissionQueue(), ElicitationQueue()
+    permissions, forms, logins = PermissionQueue(), ElicitationQueue(), LoginQueue()
     reads, writes = options.read_files, options.write_files
     shows_stderr = options.verbose and target.remote is None
     connection = connect(
@@ -88,24 +90,53 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         terminals=TerminalService() if options.terminals else None,
         permissions=permissions_of(options.permissions, ask=permissions, by_word=lambda policy, _: policy.decide),
         elicitation=forms,
+        authenticate=logins,
         sidebar=True,
+        unstable=options.unstable,
         record=recording_of(options),
         on_stderr=(lambda line: printer.line("stderr", plain(line, "dim"))) if shows_stderr else None,
     )
     with reports_to(printer) if options.verbose else nullcontext():
         async with connection as host:
-            try:
-                await host.new_session(options.cwd)
-            except AuthRequired as error:
-                printer.line("login", login_text(host.agreement, target.argv, error))
-                return ExitCode.LOGIN_NEEDED
             from acp_host.ui.feed import Feed  # loaded where it is used only
 
             async with (
-                Feed(host, permissions=permissions, elicitation=forms, cwd=options.cwd) as feed,
+                _first_session(host, options.cwd, logins, printer),
+                Feed(host, permissions=permissions, elicitation=forms, logins=logins, cwd=options.cwd) as feed,
                 page_of(feed, options),
             ):
                 return await _served(host, printer, interrupts)
+
+
+@asynccontextmanager
+async def _first_session(host: HostConnection, cwd: str, logins: LoginQueue, printer: Printer) -> AsyncIterator[None]:
+    """Open a session before the block runs; if the agent wants a login first, it opens after that, on the page.
+
+    Raises:
+        AcpError: it cannot be opened.
+    """
+    asked = asyncio.Event()
+    asking = logins.changed.connect(lambda _: asked.set())
+    opening = asyncio.create_task(host.new_session(cwd), name="acp_host first session")
+    waiting = asyncio.create_task(asked.wait(), name="acp_host question of a login")
+    try:
+        await asyncio.wait((opening, waiting), return_when=asyncio.FIRST_COMPLETED)
+        if opening.done():
+            opening.result()
+        else:
+            opening.add_done_callback(lambda _: _tell_of(opening, printer))
+        yield
+    finally:
+        asking.end()
+        for task in (opening, waiting):
+            task.cancel()
+        await asyncio.gather(opening, waiting, return_exceptions=True)
+
+
+def _tell_of(opening: asyncio.Task[Session], printer: Printer) -> None:
+    error = None if opening.cancelled() else opening.exception()
+    if error is not None:
+        printer.line("login", plain(f"no session was opened: {error}; the page can open one", "yellow"))
 
 
 async def _served(host: HostConnection, printer: Printer, interrupts: Interrupts) -> int:

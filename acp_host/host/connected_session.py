@@ -103,7 +103,7 @@ class ConnectedSession(SessionMethods):
         )
         self.injections = SessionInjections(
             session_id,
-            cwd=self._cwd_here,
+            cwd=self.cwd_here,
             driver=context.driver,
             running=lambda: self._turns.running,
             prompt=self._prompt,
@@ -114,11 +114,13 @@ class ConnectedSession(SessionMethods):
         self._reminders.others_asked = self.injections.asked
         self._changes = changes
         self._scheduler = context.scheduler
+        self._subagent_observers: Observers[str] = Observers(self._report_observer)
         self.subagents = Subagents(
             self.state,
             lambda child: SessionState(child, context.scheduler, self._report_observer, context.memory),
             lambda update, error: self._updates.report_unfolded(update, error),
             update_translator(version),
+            self._subagent_observers.tell,
         )
         self._replay: ReplayWindow | None = None
         self._updates = SessionUpdates(
@@ -156,7 +158,8 @@ class ConnectedSession(SessionMethods):
     ) -> Turn:
         """Make a turn of a message of the user, which waits for another one if that is given."""
 
-    def _cwd_here(self) -> str | None:
+    def cwd_here(self) -> str | None:
+        """Return the working directory; ``None`` where it is on another machine."""
         return self.cwd if self._directories.here else None
 
     # --- what happens in it -------------------------------------------------------------------------------------------

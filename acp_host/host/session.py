@@ -81,7 +81,7 @@ class Session(ConnectedSession):
         self.standing.check_may_speak()
         if idle_timeout is not None and not (isinstance(idle_timeout, int | float) and idle_timeout > 0):
             raise InvalidInput(f"idle_timeout is a number of seconds above 0, not {idle_timeout!r}")
-        blocks = content_blocks(content, self._driver.agreement, self._cwd_here())
+        blocks = content_blocks(content, self._driver.agreement, self.cwd_here())
         if not isinstance(meta, Mapping | None):
             raise InvalidInput(f"meta is a JSON object, not {type(meta).__name__}")
         return self.queue_prompt(
@@ -256,6 +256,13 @@ class Session(ConnectedSession):
         It is like :attr:`state`, and reactive. ``state.snapshot().subagents`` has what this session tells of it.
         """
         return self.subagents.state(session_id)
+
+    def on_subagent(self, observer: Callable[[str], None]) -> Callable[[], None]:
+        """Call ``observer`` with the id of each subagent that begins to send; return a function that ends this.
+
+        From then on :meth:`subagent_state` has its state; ``session.subagents.ids()`` has those of before. Unstable.
+        """
+        return self._subagent_observers.connect(observer)
 
     def __repr__(self) -> str:
         return f"<Session {self.id!r} in {self.cwd!r}>"

@@ -26,6 +26,7 @@ class Subagents:
         make_state: makes the state of a subagent, given its id.
         report: called with an update that could not be folded, and why.
         translator: makes events of the updates.
+        begins: called with the id of each that begins to send.
     """
 
     def __init__(
@@ -34,11 +35,13 @@ class Subagents:
         make_state: Callable[[str], SessionState],
         report: Callable[[Any, Exception], None],
         translator: UpdateTranslator,
+        begins: Callable[[str], None],
     ) -> None:
         self._parent = parent
         self._make_state = make_state
         self._report = report
         self._translate = translator.translate
+        self._begins = begins
         self._states: dict[str, SessionState] = {}
 
     def __contains__(self, session_id: str) -> bool:
@@ -49,6 +52,16 @@ class Subagents:
         """Return the working directory that a subagent is said to have; ``None`` where nothing is said."""
         return next((said.cwd or None for said in self._said_of(session_id)), None)
 
+    def parent(self, session_id: str) -> str | None:
+        """Return the id of the subagent that has announced another one; ``None`` where the session itself has."""
+        if session_id in self._parent.snapshot().subagents:
+            return None
+        return next((one for one, state in self._states.items() if session_id in state.snapshot().subagents), None)
+
+    def title(self, session_id: str) -> str | None:
+        """Return the title that a subagent is said to have; ``None`` where nothing is said."""
+        return next((said.title or None for said in self._said_of(session_id)), None)
+
     def state(self, session_id: str) -> SessionState | None:
         """Return what a subagent has sent; ``None`` as long as that is nothing."""
         return self._states.get(session_id)
@@ -58,6 +71,7 @@ class Subagents:
         state = self._states.get(arrival.session_id)
         if state is None:
             state = self._states[arrival.session_id] = self._make_state(arrival.session_id)
+            self._begins(arrival.session_id)
         for update in arrival.updates() if isinstance(arrival, ChunkRun) else (arrival.update,):
             try:
                 event = self._translate(update)
@@ -65,6 +79,10 @@ class Subagents:
                     state.apply(event)
             except Exception as error:  # a fault of this library must not cost more than this update
                 self._report(update, error)
+
+    def ids(self) -> tuple[str, ...]:
+        """Return the ids of those that have sent something, in the order in which they began."""
+        return tuple(self._states)
 
     def apply(self, event: events.SessionEvent) -> None:
         """Take what happens to all of them."""

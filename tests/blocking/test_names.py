@@ -21,6 +21,7 @@ FOR_THE_CONNECTION = {
         *vars(ConnectedSession),
         "is_lost",
         "lacks",
+        "on_subagent",
         "once",
         "origin",
         "queue_prompt",

@@ -116,10 +116,32 @@ async def test_a_recording_is_a_page_that_nobody_can_act_in(tmp_path: Path, spee
         assert await served.interrupt() == (0, "")
 
 
-def test_an_agent_that_wants_a_login_first(command: Command) -> None:
-    ran = command("serve", *AGENT, "--require-auth")
-    assert ran.code == 6
-    assert "wants a login first" in ran.err
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
+async def test_an_agent_that_wants_a_login_first_asks_on_the_page(tmp_path: Path) -> None:
+    async with serving("serve", *AGENT, "--require-auth", cwd=tmp_path) as served:
+        await served.browser.open()
+        async with served.browser.page() as page:
+            (question,) = await page.questions()
+            assert page.latest["sessions"]["items"] == []
+            await page.do("answer", question=question["number"], login=question["ways"][0]["id"])
+            (session,) = await page.until(lambda: page.latest["sessions"]["items"])
+            await page.do("resume", session=session["id"])
+        assert await served.interrupt() == (0, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
+async def test_who_does_not_log_in_is_told_why_there_is_no_session(tmp_path: Path) -> None:
+    async with serving("serve", *AGENT, "--require-auth", cwd=tmp_path) as served:
+        await served.browser.open()
+        async with served.browser.page() as page:
+            (question,) = await page.questions()
+            await page.do("answer", question=question["number"], action="cancel")
+            await page.until(lambda: page.latest["questions"]["items"] == [])
+            await page.send("new_session")
+            await page.questions()
+        code, said = await served.interrupt()
+        assert code == 0
+        assert "no session was opened" in said
 
 
 def test_two_dashes_may_stand_before_the_agent(command: Command) -> None:

@@ -72,7 +72,9 @@ class Exhibition:
         """
         diagnostics = [{"number": at, **to_json(one)} for at, one in enumerate(state.diagnostics, start=1)]
         async with state.waiting() as waiting:
-            questions = Questions(waiting.permissions, waiting.elicitation, lambda: state.agent_name, lambda: None)
+            questions = Questions(
+                waiting.permissions, waiting.elicitation, None, lambda: state.agent_name, lambda: None
+            )
             self.tell(questions.message())
             questions.close()
         self.tell({"type": "diagnostics", "items": diagnostics})

@@ -15,13 +15,15 @@ from acp_host.errors import InvalidInput
 
 __all__ = ["COMMANDS", "LARGEST_COMMAND", "CommandForm", "read_command"]
 
-LARGEST_COMMAND = 2**20
-"""Bytes of a command."""
+LARGEST_COMMAND = 8 * 2**20
+"""Bytes of a command; pictures make it large."""
+LARGEST_TEXT = 2**20
+"""Characters of a text in a command."""
 
 _NAME = {"type": "string", "minLength": 1, "maxLength": 1_024}
-_TEXT = {"type": "string", "minLength": 1, "maxLength": LARGEST_COMMAND}
+_TEXT = {"type": "string", "minLength": 1, "maxLength": LARGEST_TEXT}
 _POSITION = {"type": "integer", "minimum": 0}
-_VALUE = {"type": ["string", "number", "boolean", "null"], "maxLength": LARGEST_COMMAND}
+_VALUE = {"type": ["string", "number", "boolean", "null"], "maxLength": LARGEST_TEXT}
 _CONTENT = {
     "type": "object",
     "maxProperties": 1_000,
@@ -45,6 +47,20 @@ _REMINDER: dict[str, Any] = {
             "strict": {"type": "boolean"},
         },
     },
+}
+
+
+_ADDRESS = {"type": "string", "minLength": 1, "maxLength": 8_192}
+_FILE = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {"name": _NAME, "text": {"type": "string", "maxLength": 256 * 2**10}},
+    "required": ["name", "text"],
+}
+_LOGIN_VALUES = {
+    "type": "object",
+    "maxProperties": 100,
+    "additionalProperties": {"type": "string", "maxLength": 65_536},
 }
 
 
@@ -72,6 +88,10 @@ class CommandForm:
         }
 
 
+def _many(most: int, form: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "maxItems": most, "items": form}
+
+
 def _in_session(needed: Sequence[str] = (), *, acts: bool = True, **members: Any) -> CommandForm:
     return CommandForm({"session": _NAME, **members}, ("session", *needed), acts)
 
@@ -80,12 +100,16 @@ COMMANDS: Mapping[str, CommandForm] = {
     "resume": _in_session(acts=False, version={"type": ["integer", "null"]}, resume=_NAME),
     "leave": _in_session(acts=False),
     "fetch": _in_session(("first", "last"), acts=False, first=_POSITION, last=_POSITION),
+    "hold_notices": _in_session(("hold",), acts=False, hold={"type": "boolean"}),
     "control": CommandForm({"take": {"type": "boolean"}}, ("take",), acts=False),
     "plan_reminder": _in_session(("body",), acts=False, **_REMINDER),
     "prompt": _in_session(
         ("text",),
         text=_TEXT,
-        attachments={"type": "array", "maxItems": 100, "items": {"type": "string", "minLength": 1, "maxLength": 8_192}},
+        attachments=_many(100, _ADDRESS),
+        paths=_many(100, _ADDRESS),
+        files=_many(20, _FILE),
+        images=_many(20, {"type": "string", "minLength": 1}),
     ),
     "cancel": _in_session(turn={"type": "integer"}),
     "cancel_tool_call": _in_session(("toolCallId",), toolCallId=_NAME),
@@ -97,6 +121,8 @@ COMMANDS: Mapping[str, CommandForm] = {
             "remember": {"enum": ["session", "always"]},
             "action": {"enum": ["accept", "decline", "cancel"]},
             "content": _CONTENT,
+            "login": _NAME,
+            "values": _LOGIN_VALUES,
         },
         ("question",),
     ),
@@ -115,8 +141,14 @@ COMMANDS: Mapping[str, CommandForm] = {
     "set_option": _in_session(("option", "value"), option=_NAME, value={"type": ["string", "boolean"]}),
     "new_session": CommandForm({}),
     "list_sessions": CommandForm({"cursor": {"type": "string", "maxLength": 65_536}}),
-    "open_session": _in_session(),
+    "open_session": _in_session(
+        steps={"type": "array", "minItems": 1, "maxItems": 3, "items": {"enum": ["load", "resume", "new"]}}
+    ),
+    "delete_session": _in_session(),
     "close_session": _in_session(),
+    "list_logins": CommandForm({}),
+    "log_in": CommandForm({"login": _NAME, "values": _LOGIN_VALUES}, ("login",)),
+    "log_out": CommandForm({}),
 }
 """The commands by name."""
 

@@ -1,26 +1,27 @@
 """Does what the controller asks for: :class:`Commands`. Each command was checked by its form before.
 
-Nothing a page sends is run, opened or read here: texts go to the agent as texts, attachments as links.
+Nothing a page sends is run or opened here: texts go to the agent as texts. What is read are files of a session's own
+directory that are attached to a prompt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from acp_host.errors import InvalidInput, InvalidState
 from acp_host.host.connection import HostConnection
+from acp_host.host.reopening import ReopenPolicy
 from acp_host.host.session import Session
 from acp_host.reminders import Reminder, ReminderPolicy
 from acp_host.state.json_form import to_json
+from acp_host.ui.feed.attachments import prompt_parts
+from acp_host.ui.feed.logins import login_ways
 from acp_host.ui.feed.questions import Questions
-from acp_host.wire.content import ResourceLink
 from acp_host.wire.converters import unstructure
 
 __all__ = ["Commands"]
 
-_LINKED = ("http", "https", "file")
 _REMINDER_FIELDS = {
     "tags": "tags",
     "dedupeKey": "dedupe_key",
@@ -69,8 +70,21 @@ class Commands:
             case "list_sessions":
                 return unstructure(await self._host.list_sessions(cursor=command.get("cursor")))
             case "open_session":
-                reopened = await self._host.open_session(command["session"], self._cwd)
+                policy = ReopenPolicy(steps=tuple(command["steps"])) if "steps" in command else None
+                reopened = await self._host.open_session(command["session"], self._cwd, policy=policy)
                 return {**self._opened(reopened.session), "lost": str(reopened.lost), "summary": reopened.summary}
+            case "delete_session":
+                await self._host.delete_session(command["session"])
+                self._hide(command["session"])
+                return {}
+            case "list_logins":
+                return {"methods": login_ways(self._host.authentication.methods)}
+            case "log_in":
+                await self._host.authentication.log_in(command["login"], values=command.get("values"))
+                return {}
+            case "log_out":
+                await self._host.authentication.log_out()
+                return {}
             case "answer":
                 return await self._questions.answer(command["question"], command)
             case _:
@@ -79,8 +93,7 @@ class Commands:
     async def _do_in_session(self, session: Session, command: Mapping[str, Any]) -> Any:
         match command["command"]:
             case "prompt":
-                links = [_link(uri) for uri in command.get("attachments", ())]
-                return {"turn": session.prompt([command["text"], *links]).number}
+                return {"turn": session.prompt(prompt_parts(command, session.cwd_here())).number}
             case "cancel":
                 _cancel(session, command.get("turn"))
             case "cancel_tool_call":
@@ -143,18 +156,6 @@ async def _answer_human(session: Session, command: Mapping[str, Any]) -> None:
         await people.answer(request, command["answer"], reason=reason)
     else:
         raise InvalidInput("a request is answered with one of: answer, approved, accepted")
-
-
-def _link(uri: str) -> ResourceLink:
-    """Return an attachment as a link, which the agent may follow; nothing is read here."""
-    try:
-        parts = urlsplit(uri)
-    except ValueError:
-        raise InvalidInput("an attachment is a URI, and one of them is none") from None
-    if parts.scheme not in _LINKED:
-        raise InvalidInput(f"an attachment is a URI of {', '.join(_LINKED)}")
-    name = unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc or uri
-    return ResourceLink(name=name, uri=uri)
 
 
 def _reminder(command: Mapping[str, Any]) -> Reminder:

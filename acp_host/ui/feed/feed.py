@@ -17,18 +17,21 @@ from acp_host._version import __version__
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidInput, InvalidState, RequestFailed
 from acp_host.host.connection import HostConnection
+from acp_host.host.login_queue import LoginQueue
 from acp_host.host.session import Session
 from acp_host.host.tasks import TaskOwner
 from acp_host.redaction import redact
 from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.permission_queue import PermissionQueue
-from acp_host.state.change_signal import Subscription
 from acp_host.state.json_form import to_json
 from acp_host.ui.feed.command_forms import COMMANDS, read_command
 from acp_host.ui.feed.commands import Commands
+from acp_host.ui.feed.held_notices import HeldNotices
+from acp_host.ui.feed.logins import login_message
 from acp_host.ui.feed.messages import FEED_VERSION
 from acp_host.ui.feed.questions import Questions
 from acp_host.ui.feed.session_stream import SessionStream
+from acp_host.ui.feed.shown_sessions import ShownSessions
 from acp_host.ui.feed.topics import DiagnosticTopic, Topic
 from acp_host.ui.feed.viewer import Send, Viewer
 
@@ -36,17 +39,24 @@ __all__ = ["Feed"]
 
 _MAX_RUNNING = 32
 """Commands of one viewer that are done at a time."""
-_MAX_CLOSED = 50
-"""Sessions that are shown although they are not open any more; the oldest go first."""
 _LONGEST_FETCH = 500
 """Entries that one command fetches."""
 _LIST_INTERVAL = 0.25
 """Seconds between two lists of sessions in which nothing but titles and statuses has changed."""
 _LAST_STEPS = 2.0
 """Seconds that commands may take to end once they have been cancelled."""
-_BY_VIEWER = ("resume", "leave", "control", "fetch")
+_BY_VIEWER = ("resume", "leave", "control", "fetch", "hold_notices")
 """Commands that concern the viewer only, and are done at once."""
 _SHOWN_ONLY = ("resume", "fetch")
+_OFFERS = {
+    "list": "session/list",
+    "load": "session/load",
+    "resume": "session/resume",
+    "delete": "session/delete",
+    "images": "promptCapabilities.image",
+    "files": "promptCapabilities.embeddedContext",
+}
+"""What viewers are told of what the agent offers: name, and capability."""
 
 
 class Feed:
@@ -61,6 +71,7 @@ class Feed:
         host: the connection.
         permissions: the queue that was passed to ``connect(permissions=…)``; ``None``: viewers answer no permissions.
         elicitation: likewise for ``connect(elicitation=…)``.
+        logins: likewise for ``connect(authenticate=…)``.
         cwd: where sessions work that viewers open.
         read_only: nobody may act.
 
@@ -75,6 +86,7 @@ class Feed:
         *,
         permissions: PermissionQueue | None = None,
         elicitation: ElicitationQueue | None = None,
+        logins: LoginQueue | None = None,
         cwd: str = ".",
         read_only: bool = False,
     ) -> None:
@@ -82,19 +94,25 @@ class Feed:
         self._host = host
         self._read_only = read_only
         self._resume = secrets.token_urlsafe(16)
-        self._numbers = itertools.count(1)
         self._viewer_numbers = itertools.count(1)
         self._viewers: dict[Viewer, None] = {}
-        self._streams: dict[str, SessionStream] = {}
-        self._titles: dict[str, Subscription] = {}
+        self._cwd = cwd
+        self._sessions = ShownSessions(
+            lambda: host.sessions, itertools.count(1), self._wake, lambda: self._changed("sessions"), self._renamed
+        )
+        self._held = HeldNotices()
         self._tasks = TaskOwner()
-        self._questions = Questions(permissions, elicitation, self._agent_name, lambda: self._changed("questions"))
-        self._commands = Commands(host, self._questions, cwd, self.show, self._hide)
+        self._questions = Questions(
+            permissions, elicitation, logins, self._agent_name, lambda: self._changed("questions")
+        )
+        self._commands = Commands(host, self._questions, cwd, self._sessions.show, self._sessions.hide)
         self._diagnostics = DiagnosticTopic(host.diagnostics)
         self.topics: dict[str, Any] = {
             "control": Topic(self._seats),
-            "sessions": Topic(lambda: {"type": "sessions", "items": self._session_items()}),
+            "sessions": Topic(lambda: {"type": "sessions", "items": self._sessions.items()}),
             "questions": Topic(self._questions.message),
+            "offers": Topic(self._offers),
+            "login": Topic(lambda: login_message(host.authentication, host.agreement)),
             "health": Topic(lambda: {"type": "health", **to_json(host.health.snapshot())}),
             "diagnostics": self._diagnostics,
         }
@@ -106,11 +124,12 @@ class Feed:
         host = self._host
         self._endings = [
             self._questions.close,
-            host.health.changed.connect(lambda _: self._changed("health")).end,
+            host.health.changed.connect(lambda _: self._health_changed()).end,
+            host.authentication.changed.connect(lambda _: self._changed("login")).end,
             host.diagnostics.connect(self._diagnosed),
-            host.on_sessions_changed(self._sessions_changed),
+            host.on_sessions_changed(lambda _: self._sessions.follow()),
         ]
-        self._sessions_changed()
+        self._sessions.follow()
         return self
 
     async def __aexit__(
@@ -122,8 +141,7 @@ class Feed:
             self._waking.cancel()
         for viewer in tuple(self._viewers):
             viewer.leave()
-        for session_id in tuple(self._streams):
-            self._hide(session_id)
+        self._sessions.hide_all()
         await self._tasks.close(_LAST_STEPS)
 
     # --- viewers ----------------------------------------------------------------------------------------------------
@@ -156,6 +174,7 @@ class Feed:
     def left(self, viewer: Viewer) -> None:
         """Learn that a viewer has left."""
         self._viewers.pop(viewer, None)
+        self._held.left(viewer)
         if self.controller is viewer:
             self.controller = None
         self._changed("control")
@@ -182,64 +201,29 @@ class Feed:
             "viewer": viewer.number,
             "controller": viewer.is_controller,
             "mayControl": viewer.may_control,
-            "sessions": self._session_items(),
+            "cwd": self._cwd,
+            "sessions": self._sessions.items(),
             "resume": self._resume,
         }
 
     def stream(self, session_id: str) -> SessionStream | None:
         """Return what is told of a session; ``None`` if it is not shown."""
-        return self._streams.get(session_id)
-
-    # --- sessions ---------------------------------------------------------------------------------------------------
+        return self._sessions.stream(session_id)
 
     def show(self, session: Session) -> None:
         """Show a session; those that are open on the connection are shown without that."""
-        shown = self._streams.get(session.id)
-        if shown is not None and shown.session is session:
-            return
-        self._hide(session.id)
-        self._streams[session.id] = SessionStream(session, self._numbers, self._wake)
-        self._titles[session.id] = session.state.select(
-            lambda state: (state.info.title, state.turn.status), lambda _: self._renamed()
-        )
-        self._changed("sessions")
-
-    def _hide(self, session_id: str) -> None:
-        stream = self._streams.pop(session_id, None)
-        if stream is not None:
-            stream.close()
-            self._titles.pop(session_id).end()
-            self._changed("sessions")
-
-    def _sessions_changed(self, _: Session | None = None) -> None:
-        for session in self._host.sessions:
-            self.show(session)
-        closed = [session_id for session_id, stream in self._streams.items() if not self._is_open(stream.session)]
-        for session_id in closed[: max(0, len(closed) - _MAX_CLOSED)]:
-            self._hide(session_id)
-        self._changed("sessions")
-
-    def _is_open(self, session: Session) -> bool:
-        return session in self._host.sessions
-
-    def _session_items(self) -> list[dict[str, Any]]:
-        return [self._session_item(stream.session) for stream in self._streams.values()]
-
-    def _session_item(self, session: Session) -> dict[str, Any]:
-        state = session.state.snapshot()
-        return {
-            "id": session.id,
-            "title": state.info.title,
-            "cwd": session.cwd,
-            "open": self._is_open(session),
-            "status": state.turn.status,
-        }
+        self._sessions.show(session)
 
     # --- news -------------------------------------------------------------------------------------------------------
 
     def _changed(self, topic: str) -> None:
         self.topics[topic].changed()
         self._wake()
+
+    def _health_changed(self) -> None:
+        """Learn that the agent is lost, or another process: that may offer something else."""
+        for topic in ("health", "offers", "login"):
+            self._changed(topic)
 
     def _renamed(self) -> None:
         """Learn of a title or a status, which can change as fast as an agent writes."""
@@ -266,6 +250,10 @@ class Feed:
         controller = None if self.controller is None else self.controller.number
         return {"type": "control", "controller": controller, "viewers": [viewer.number for viewer in self._viewers]}
 
+    def _offers(self) -> dict[str, Any]:
+        supports = self._host.agreement.supports
+        return {"type": "offers", **{name: supports(capability) for name, capability in _OFFERS.items()}}
+
     # --- commands ---------------------------------------------------------------------------------------------------
 
     def take_command(self, viewer: Viewer, data: str | bytes) -> None:
@@ -287,7 +275,7 @@ class Feed:
             return InvalidState(f"{command['command']} was not done: {whose}")
         if viewer.running >= _MAX_RUNNING:
             return InvalidState(f"{command['command']} was not done: {_MAX_RUNNING} commands are being done")
-        if command["command"] in _SHOWN_ONLY and command["session"] not in self._streams:
+        if command["command"] in _SHOWN_ONLY and self.stream(command["session"]) is None:
             return InvalidInput("there is no such session here")
         if command["command"] == "control" and command["take"] and not viewer.may_control:
             return InvalidState("this viewer may look only")
@@ -303,10 +291,17 @@ class Feed:
                 viewer.unwatch(command["session"])
             case "control":
                 self._seat(viewer, take=command["take"])
+            case "hold_notices":
+                self._hold_notices(viewer, command)
             case "fetch":
                 viewer.put(lambda: self._fetched(command))
                 return
         viewer.put(lambda: _done(command, {}))
+
+    def _hold_notices(self, viewer: Viewer, command: Mapping[str, Any]) -> None:
+        for session in self._host.sessions:
+            if session.id == command["session"]:
+                self._held.hold(viewer, session, hold=command["hold"])
 
     def _seat(self, viewer: Viewer, *, take: bool) -> None:
         if take:
@@ -316,7 +311,7 @@ class Feed:
         self._changed("control")
 
     def _fetched(self, command: Mapping[str, Any]) -> dict[str, Any]:
-        first, last, stream = command["first"], command["last"], self._streams.get(command["session"])
+        first, last, stream = command["first"], command["last"], self.stream(command["session"])
         try:
             if stream is None or not 0 <= last - first < _LONGEST_FETCH:
                 raise InvalidInput(f"fetch takes a session that is shown, and at most {_LONGEST_FETCH} entries")

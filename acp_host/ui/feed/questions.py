@@ -1,8 +1,8 @@
 """The questions that wait for a person, as the feed tells of them and takes their answers: :class:`Questions`.
 
-Permission requests, forms and web pages are in queues of their own; here they are one list, with one row of numbers.
-Everything an agent says in them is shown beside its name, and answered with what it offered, never with what a page
-makes of it: the queues check each answer.
+Permission requests, forms, web pages and logins are in queues of their own; here they are one list, with one row of
+numbers. Everything an agent says in them is shown beside its name, and answered with what it offered, never with what a
+page makes of it: the queues check each answer.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.errors import InvalidInput, InvalidState
+from acp_host.host.authentication import LoginRequest
+from acp_host.host.login_queue import LoginQueue, PendingLogin
 from acp_host.services.elicitation_queue import ElicitationQueue, FormQuestion, PageQuestion
 from acp_host.services.forms import FormField
 from acp_host.services.permission_queue import PendingPermission, PermissionQueue
 from acp_host.services.question_queue import PendingQuestion
 from acp_host.state.json_form import to_json
+from acp_host.ui.feed.logins import login_ways
 from acp_host.wire._model import UNSET
 from acp_host.wire.codec import encode
 from acp_host.wire.converters import unstructure
@@ -36,6 +39,7 @@ class Questions:
     Args:
         permissions: the queue of permission requests; ``None``: they are not answered here.
         elicitation: that of forms and web pages; likewise.
+        logins: that of logins; likewise.
         agent_name: returns the name to show beside each.
         changed: called when one comes, changes or goes.
     """
@@ -44,10 +48,11 @@ class Questions:
         self,
         permissions: PermissionQueue | None,
         elicitation: ElicitationQueue | None,
+        logins: LoginQueue | None,
         agent_name: Callable[[], str],
         changed: Callable[[], None],
     ) -> None:
-        self._queues: list[Any] = [queue for queue in (permissions, elicitation) if queue is not None]
+        self._queues: list[Any] = [queue for queue in (permissions, elicitation, logins) if queue is not None]
         self._agent_name = agent_name
         self._counter = itertools.count(1)
         self._numbers: dict[PendingQuestion[Any, Any], int] = {}
@@ -67,7 +72,7 @@ class Questions:
 
         Args:
             number: as it was told.
-            answer: ``option`` and ``remember``, or ``action`` and ``content``.
+            answer: ``option`` and ``remember``, or ``action`` and ``content``, or ``login`` and ``values``.
 
         Raises:
             InvalidInput: it cannot be answered so; it stays open.
@@ -78,6 +83,9 @@ class Questions:
             raise InvalidState(f"question {number} was answered already, or nobody waits for an answer any more")
         if isinstance(question, PendingPermission):
             _answer_permission(question, answer)
+            return _ACCEPTED
+        if isinstance(question, PendingLogin):
+            _answer_login(question, answer)
             return _ACCEPTED
         if not isinstance(question, FormQuestion | PageQuestion):
             raise InvalidInput(f"question {number} is of a kind that cannot be answered here")
@@ -95,6 +103,8 @@ class Questions:
         common = {"number": number, "agent": self._agent_name()}
         if isinstance(question, PendingPermission):
             return {**common, **_permission(question)}
+        if isinstance(question, PendingLogin):
+            return {**common, **_login(question.request)}
         session, tool_call = question.request.session_id, question.request.tool_call_id
         common |= {
             "session": None if session is UNSET else session,
@@ -181,6 +191,18 @@ def _page(question: PageQuestion) -> dict[str, Any]:
     }
 
 
+def _login(request: LoginRequest) -> dict[str, Any]:
+    return {
+        "kind": "login",
+        "session": None,
+        "toolCallId": None,
+        "message": request.message,
+        "method": request.method,
+        "ways": login_ways(request.methods),
+        "raw": None,
+    }
+
+
 def _raw(request: Any) -> Any:
     """Return a request as it came; ``None`` where it is very large."""
     try:
@@ -199,6 +221,15 @@ def _answer_permission(question: PendingPermission, answer: Mapping[str, Any]) -
         question.acknowledge()
     else:
         raise InvalidInput("a permission request is answered with one of its options")
+
+
+def _answer_login(question: PendingLogin, answer: Mapping[str, Any]) -> None:
+    if "login" in answer:
+        question.choose(answer["login"], answer.get("values"))
+    elif answer.get("action") == "cancel":
+        question.refuse()
+    else:
+        raise InvalidInput("a login is answered with the id of one of its ways, or with the action cancel")
 
 
 async def _answer_elicitation(question: FormQuestion | PageQuestion, answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,11 +17,11 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from acp_host.host.session import Session
 from acp_host.state.changes import ChangeSet
 from acp_host.state.deltas import DeltaMaker
 from acp_host.state.json_form import to_json
 from acp_host.state.operations import Operation
+from acp_host.state.session_state import SessionState
 from acp_host.state.snapshot import SessionSnapshot
 from acp_host.state.transcript import Transcript
 from acp_host.state.transcript_writer import SECTION as TRANSCRIPT
@@ -62,22 +62,23 @@ class SessionStream:
     """What viewers are told of one session.
 
     Attributes:
-        session: the session.
         version: of the newest delta.
 
     Args:
-        session: the session.
+        session_id: what viewers call it.
+        state: the state of the session, or of a subagent.
         numbers: gives versions; those of all sessions of a feed, so that none comes twice.
         ready: called when viewers have something to fetch.
     """
 
-    def __init__(self, session: Session, numbers: Iterator[int], ready: Callable[[], None]) -> None:
-        self.session = session
+    def __init__(self, session_id: str, state: SessionState, numbers: Iterator[int], ready: Callable[[], None]) -> None:
+        self._session_id = session_id
+        self._state = state
         self.version = next(numbers)
         self._numbers = numbers
         self._ready = ready
         self._loop = asyncio.get_running_loop()
-        self._snapshot: SessionSnapshot = session.state.snapshot()
+        self._snapshot: SessionSnapshot = state.snapshot()
         self._encoded: bytes | None = None
         self._maker = DeltaMaker(self._snapshot)
         self._deltas: deque[_Delta] = deque()
@@ -87,7 +88,7 @@ class SessionStream:
         self._due: Callable[[], None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._next = 0.0
-        self._subscription = session.state.changed.connect(self._take, dispatch=self._hold)
+        self._subscription = state.changed.connect(self._take, dispatch=self._hold)
 
     def watch(self) -> None:
         """Learn that one more viewer watches."""
@@ -131,7 +132,7 @@ class SessionStream:
             last: position of the last one, included.
         """
         kept = self._snapshot.transcript
-        archived = self.session.state.fetch(first, min(last, kept.first - 1)) if first < kept.first else []
+        archived = self._state.fetch(first, min(last, kept.first - 1)) if first < kept.first else []
         present = range(max(first, kept.first), min(last, kept.first + len(kept) - 1) + 1)
         return [*archived, *(to_json(kept.at(position)) for position in present)]
 
@@ -196,7 +197,7 @@ class SessionStream:
         return encoded(
             {
                 "type": "delta",
-                "session": self.session.id,
+                "session": self._session_id,
                 "from": before,
                 "version": self.version,
                 "ops": operations,
@@ -213,7 +214,7 @@ class SessionStream:
             self._encoded = encoded(
                 {
                     "type": "snapshot",
-                    "session": self.session.id,
+                    "session": self._session_id,
                     "version": self.version,
                     "omitted": len(transcript) - len(newest),
                     "state": state,
