@@ -8,6 +8,9 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
+# Hundreds of tests start programs: none is to compile the library anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # PYTHON=… chooses the interpreter of .venv; without it, the first of these that is new enough.
 CANDIDATES := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11)
 PYTEST_ARGS ?=
@@ -24,7 +27,7 @@ WEB_STAMP := $(WEB)/node_modules/.package-lock.json
 
 help:
 	@echo "make demo     a whole conversation with the built-in agent, on the terminal"
-	@echo "make test     linters, types, layers and tests (PYTEST_ARGS=… is passed on)"
+	@echo "make test     linters, types, layers and tests, these on all cores (PYTEST_ARGS=… is passed on, -n0 for one)"
 	@echo "make lint     the first three of these alone;  make format  lets ruff repair what it can"
 	@echo "make interop  conversations with real agents, installed into .interop/, against a fake model"
 	@echo "make web      build the page (acp_host/ui/static) from its sources (acp_host/ui/web)"
@@ -36,7 +39,7 @@ demo: $(VENV)/.installed-cli
 	@$(BIN)/acp-host demo
 
 test: lint npm-peers
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n logical --dist worksteal $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

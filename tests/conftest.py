@@ -1,4 +1,4 @@
-"""What every test shares: the rule about skipped tests, Hypothesis settings, and the npm peers."""
+"""What every test shares: the rule about skipped tests, Hypothesis settings, the browser, and the npm peers."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ __all__ = ["browser"]
 
 NO_SKIP = os.environ.get("ACP_HOST_NO_SKIP") == "1"
 """Whether a skipped test fails: in CI everything that tests need is there, so a skip would only hide a fault."""
+
+# pytest's workers have it, and to the command, which the tests start, it is a wish of the user's.
+os.environ.pop("COLUMNS", None)
 
 # Machines that run tests are often busy; how long an example takes says nothing about the code. The examples are the
 # same in every run: a test that fails now and then says nothing either.

@@ -506,13 +506,13 @@ def test_ten_thousand_in_one_burst(severity: str, preferences: NoticePreferences
 def test_the_cost_of_a_notice_does_not_grow() -> None:
     def seconds(count: int) -> float:
         desk = Desk(UNLIMITED)
-        begin = time.perf_counter()
+        begin = time.thread_time()
         for number in range(count):
             desk.say(f"{number % 3_000}", "info")
-        return (time.perf_counter() - begin) / count
+        return (time.thread_time() - begin) / count
 
     few = min(seconds(2_000) for _ in range(5))
-    assert seconds(40_000) < 6 * few
+    assert min(seconds(20_000) for _ in range(2)) < 6 * few
 
 
 def test_nothing_grows_with_the_number_of_notices() -> None:

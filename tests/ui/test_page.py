@@ -19,7 +19,8 @@ async def test_a_conversation_appears_as_it_goes_on(browser: Browser, tmp_path: 
     async with watched(browser, cwd=tmp_path) as (page, _):
         await page.say("Show me what you can do")
         await page.question("asks for permission").get_by_role("button", name="(allow once)").click()
-        await page.question("asks for permission").get_by_role("button", name="(allow once)").click()
+        about_the_check = page.question("asks for permission").filter(has_text="Check notes.md")
+        await about_the_check.get_by_role("button", name="(allow once)").click()
         transcript = page.transcript
         await expect(transcript.get_by_role("article").last).to_contain_text("The check ended with status 0")
         await expect(transcript.locator("strong", has_text="notes.md")).to_be_visible()
