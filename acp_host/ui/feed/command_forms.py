@@ -144,8 +144,8 @@ COMMANDS: Mapping[str, CommandForm] = {
     "open_session": _in_session(
         steps={"type": "array", "minItems": 1, "maxItems": 3, "items": {"enum": ["load", "resume", "new"]}}
     ),
-    "delete_session": _in_session(),
     "close_session": _in_session(),
+    "delete_session": _in_session(),
     "list_logins": CommandForm({}),
     "log_in": CommandForm({"login": _NAME, "values": _LOGIN_VALUES}, ("login",)),
     "log_out": CommandForm({}),
