@@ -15,6 +15,7 @@ from acp_host.printable import printable
 
 if TYPE_CHECKING:
     from acp_host import blocking, redaction, sandbox
+    from acp_host.automation import Budget, Retries, Run, RunReason, RunResult, Timeouts, run_prompt
     from acp_host.diagnostics import Diagnostic, DiagnosticKind
     from acp_host.errors import (
         AcpError,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         RequestCancelled,
         RequestFailed,
         ResourceNotFound,
+        RunFailed,
         SessionNotFound,
         SessionNotReopened,
         StartFailed,
@@ -156,6 +158,7 @@ __all__ = [
     "Authentication",
     "AuthenticationSnapshot",
     "BlockPart",
+    "Budget",
     "BufferEdit",
     "BufferProvider",
     "CancelTimeouts",
@@ -262,8 +265,13 @@ __all__ = [
     "RequestCancelled",
     "RequestFailed",
     "ResourceNotFound",
+    "Retries",
     "Revocation",
     "RevokeResult",
+    "Run",
+    "RunFailed",
+    "RunReason",
+    "RunResult",
     "Rung",
     "Session",
     "SessionMessageEntry",
@@ -285,6 +293,7 @@ __all__ = [
     "TerminalService",
     "TerminalSize",
     "TextPart",
+    "Timeouts",
     "ToolCallEntry",
     "Transcript",
     "TranscriptArchive",
@@ -306,11 +315,13 @@ __all__ = [
     "read_form",
     "read_recording",
     "redaction",
+    "run_prompt",
     "sandbox",
     "to_json",
 ]
 
 _HOMES = {
+    "acp_host.automation": ("Budget", "Retries", "Run", "RunReason", "RunResult", "Timeouts", "run_prompt"),
     "acp_host.diagnostics": ("Diagnostic", "DiagnosticKind"),
     "acp_host.host.authentication": ("Authentication", "LoginRequest"),
     "acp_host.host.child_environment": ("ChildEnvironment",),

@@ -34,6 +34,7 @@
     ├── SessionNotReopened         no way that a policy allows opened a session of earlier again
     ├── ExternalAgentError         work given to an agent elsewhere was not done
     ├── OutcomeUnknown             a request was written, and the connection ended before its answer
+    ├── RunFailed                  a run of a script did not complete, and its caller wants that raised
     └── ReminderNotDelivered       the rung that a reminder's policy requires did not take it
 
 ``LocalError`` is the caller's fault and leaves the connection usable. ``PeerError`` and ``TransportError`` name what
@@ -77,6 +78,7 @@ __all__ = [
     "RequestCancelled",
     "RequestFailed",
     "ResourceNotFound",
+    "RunFailed",
     "SessionNotFound",
     "SessionNotReopened",
     "StartFailed",
@@ -450,6 +452,23 @@ class OutcomeUnknown(AcpError):
         self.method = method
         self.cause = cause
         self.interruption: Any = None
+
+
+class RunFailed(AcpError):
+    """A run did not complete; raised by :meth:`RunResult.check` only.
+
+    Attributes:
+        result: what it was, as :class:`acp_host.automation.RunResult`.
+    """
+
+    def __init__(self, result: Any) -> None:
+        outcome = result.outcome
+        why = outcome.detail or outcome.reason or ""
+        super().__init__(redact_text(f"the run did not complete: {outcome.kind}" + (f" ({why})" if why else "")))
+        self.result = result
+
+    def __reduce__(self) -> tuple[type[RunFailed], tuple[Any]]:
+        return RunFailed, (self.result,)
 
 
 class ReminderNotDelivered(AcpError):

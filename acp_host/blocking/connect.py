@@ -17,7 +17,7 @@ from acp_host.services.elicitation import ElicitationHandlers
 from acp_host.services.permissions import PermissionPolicy, Permissions
 from acp_host.transports import Transport
 
-__all__ = ["connect"]
+__all__ = ["adapted", "connect"]
 
 
 def connect(
@@ -47,13 +47,18 @@ def connect(
     callbacks = Callbacks(dispatch)
     thread = LoopThread("acp_host connection")
     try:
-        options = {name: _adapted(name, value, callbacks) for name, value in options.items()}
-        host = thread.run(lambda: async_connect(target, **options))
+        adapted_options = adapted(options, callbacks)
+        host = thread.run(lambda: async_connect(target, **adapted_options))
     except BaseException:
         callbacks.close()
         thread.stop()
         raise
     return HostConnection(host, thread, callbacks)
+
+
+def adapted(options: Mapping[str, Any], callbacks: Callbacks) -> dict[str, Any]:
+    """Return options with what is called in them called elsewhere."""
+    return {name: _adapted(name, value, callbacks) for name, value in options.items()}
 
 
 def _adapted(name: str, value: Any, callbacks: Callbacks) -> Any:

@@ -1,0 +1,89 @@
+"""What a run is to do: :class:`RunPlan`, its arguments checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from acp_host.automation.limits import Budget, Retries, Timeouts
+from acp_host.automation.target import ResolvedTarget
+from acp_host.errors import InvalidInput
+from acp_host.host.connect import StartTimeouts, connect
+from acp_host.host.prompt_content import PromptPart
+from acp_host.reminders import Reminder, ReminderPolicy
+from acp_host.state.reminder_entry import Rung
+from acp_host.transports import Transport
+
+__all__ = ["REMINDER_RUNGS", "RunPlan"]
+
+REMINDER_RUNGS = (Rung.INJECT_REMINDER, Rung.REMIND, Rung.PREFIXED_USER_MESSAGE)
+"""The rungs for the reminders of a run, which its user has written: so the last one, marked, may be used, too."""
+
+
+@frozen(kw_only=True)
+class RunPlan:
+    """The arguments of :func:`~acp_host.automation.run_prompt.run_prompt`, as it documents them."""
+
+    target: ResolvedTarget
+    prompt: tuple[PromptPart, ...]
+    cwd: str
+    session: str | None
+    reminders: tuple[Reminder, ...]
+    reminder_policy: ReminderPolicy
+    timeouts: Timeouts
+    budget: Budget
+    retries: Retries
+    track_changes: bool
+    connection: Mapping[str, Any]
+
+    def connect(self, attempt: int = 1, **more: Any) -> connect:
+        """Return the way to the agent for an attempt.
+
+        Raises:
+            InvalidInput: an argument for the connection is wrong, or it cannot be made again.
+        """
+        target = self.target.target
+        if attempt > 1 and isinstance(target, Transport):
+            again = target.again({})
+            if again is None:
+                raise InvalidInput(f"{target.description} is for one connection: a second attempt cannot be made")
+            target = again
+        options = {**self.connection, **more}
+        if self.target.env:
+            options["env"] = {**self.target.env, **(options.get("env") or {})}
+        if self.timeouts.start is not None:
+            options.setdefault("start_timeouts", StartTimeouts(warm=self.timeouts.start, cold=self.timeouts.start))
+        return connect(target, **options)
+
+    def check(self) -> None:
+        """Look at what can be looked at before an agent is started.
+
+        Raises:
+            InvalidInput: an argument is wrong.
+        """
+        self.connect()
+        if not self.prompt:
+            raise InvalidInput("the prompt has no parts")
+        if self.target.remote:
+            return
+        if not os.path.isdir(self.cwd):
+            raise InvalidInput(f"cwd={self.cwd!r} is not a directory")
+        for part in self.prompt:
+            if isinstance(part, Path) and not Path(self.cwd, part).is_file():
+                raise InvalidInput(f"{part} is not a file, so it cannot be part of a prompt")
+
+
+def parts_of(prompt: PromptPart | Sequence[PromptPart]) -> tuple[PromptPart, ...]:
+    """Return the parts of a prompt.
+
+    Raises:
+        InvalidInput: its text is blank.
+    """
+    parts = tuple(prompt) if isinstance(prompt, Sequence) and not isinstance(prompt, str | bytes) else (prompt,)
+    if all(isinstance(part, str) and not part.strip() for part in parts):
+        raise InvalidInput("the prompt is empty")
+    return parts

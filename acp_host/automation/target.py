@@ -1,0 +1,48 @@
+"""Which agent a script means: :func:`resolve_target`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+from attrs import field, frozen
+
+from acp_host.host.connect_arguments import target_of
+from acp_host.transports import Transport
+from acp_host.transports.remote_address import RemoteAddress
+
+__all__ = ["ResolvedTarget", "resolve_target"]
+
+
+@frozen(kw_only=True)
+class ResolvedTarget:
+    """An agent that somebody named, as :func:`acp_host.connect` takes it.
+
+    Attributes:
+        target: its command, its URL, or the way to it.
+        shown: what to call it, for people and journals; without secrets.
+        remote: whether it is elsewhere: then nothing of this machine is looked at for it.
+        env: further variables for its environment.
+    """
+
+    target: Sequence[str] | str | Transport
+    shown: str
+    remote: bool = False
+    env: Mapping[str, str] = field(factory=dict, repr=False)
+
+
+def resolve_target(agent: Sequence[str] | str | Transport) -> ResolvedTarget:
+    """Return how an agent is started or reached.
+
+    Args:
+        agent: as for :func:`acp_host.connect`: its command, its URL, or a :class:`~acp_host.transports.Transport`.
+
+    Raises:
+        InvalidInput: it is none of these.
+    """
+    target = target_of(agent, {}, None)
+    if isinstance(target, Transport):
+        return ResolvedTarget(target=target, shown=target.peer, remote=target.remote)
+    if isinstance(target, str):
+        return ResolvedTarget(target=target, shown=RemoteAddress.of(target).shown, remote=True)
+    return ResolvedTarget(target=target, shown=shlex.join(target))

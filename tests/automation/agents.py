@@ -1,0 +1,82 @@
+"""Agents for the tests of runs: what a script of one connection does."""
+
+from __future__ import annotations
+
+from acp_host.testing import ScriptedAgent
+
+OPTIONS = [
+    {"optionId": "yes", "name": "Go ahead", "kind": "allow_once"},
+    {"optionId": "no", "name": "Leave it", "kind": "reject_once"},
+]
+
+
+async def begin(agent: ScriptedAgent) -> str:
+    """Go as far as the first prompt, and return its text."""
+    await agent.handshake()
+    await agent.open_session()
+    message = await agent.expect("session/prompt")
+    return "".join(block.get("text", "") for block in message["params"]["prompt"])
+
+
+async def answers(agent: ScriptedAgent) -> None:
+    """Say the prompt again."""
+    agent.say(await begin(agent))
+    agent.reply({"stopReason": "end_turn"})
+
+
+async def stops(agent: ScriptedAgent) -> None:
+    """End the turn for the reason that the prompt names."""
+    prompt = await begin(agent)
+    agent.reply({"stopReason": prompt.split()[-1]})
+
+
+async def fails(agent: ScriptedAgent) -> None:
+    """Answer the prompt with an error."""
+    await begin(agent)
+    agent.reply_error(-32603, "no luck")
+
+
+async def dies(agent: ScriptedAgent) -> None:
+    """End in the middle of the turn, with a tool call open."""
+    await begin(agent)
+    agent.say("I think")
+    agent.update({"sessionUpdate": "tool_call", "toolCallId": "1", "title": "a tool", "status": "in_progress"})
+    await agent.drain()
+    raise SystemExit(7)
+
+
+async def dies_at_once(agent: ScriptedAgent) -> None:
+    """End before it has said anything."""
+    raise SystemExit(3)
+
+
+async def wants_login(agent: ScriptedAgent) -> None:
+    """Refuse to open a session until somebody has signed in."""
+    await agent.handshake(authMethods=[{"id": "key", "name": "API key"}])
+    await agent.expect("session/new")
+    agent.reply_error(-32000, "Authentication required")
+
+
+async def slow(agent: ScriptedAgent) -> None:
+    """Speak, then work until the turn is cancelled; say something more before it ends."""
+    await begin(agent)
+    agent.say("working")
+    await agent.expect("session/cancel")
+    agent.say(", stopped")
+    agent.reply({"stopReason": "cancelled"})
+
+
+async def silent(agent: ScriptedAgent) -> None:
+    """Never answer anything."""
+    await agent.stall()
+
+
+async def asks(agent: ScriptedAgent) -> None:
+    """Ask once for permission, and end the turn for the reason that the prompt names."""
+    prompt = await begin(agent)
+    call = {"toolCallId": "1", "title": "Remove the disk", "kind": "delete"}
+    agent.update({"sessionUpdate": "tool_call", **call})
+    params = {"sessionId": "session-1", "toolCall": call, "options": OPTIONS}
+    answer = await agent.call("session/request_permission", params)
+    agent.say(str(answer["result"]["outcome"].get("optionId")))
+    agent.reply({"stopReason": prompt.split()[-1]})
