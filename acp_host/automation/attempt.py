@@ -147,8 +147,13 @@ class Attempt:
             self.reminders += (told,)
             self.emit(ReminderSettled(reminder=told))
 
-    async def _prompt(self, session: Session) -> TurnResult:
+    async def _prompt(self, session: Session) -> TurnResult | None:
+        """Return what the agent makes of the prompt; ``None``: the run is stopped, and the prompt was not sent."""
         self._tell_asides(session)
+        if self.plan.before_prompt is not None:
+            await self.plan.before_prompt()
+            if self.stop.requested:
+                return None
         self.before_prompt(session.id)
         turn = self.turn = session.prompt(self.plan.prompt, idle_timeout=self.plan.timeouts.idle)
         self.emit(PromptSent(turn=turn.number))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ class RunPlan:
     budget: Budget
     retries: Retries
     track_changes: bool
+    before_prompt: Callable[[], Awaitable[None]] | None
     connection: Mapping[str, Any]
 
     def connect(self, attempt: int = 1, **more: Any) -> connect:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from acp_host.automation.conduct import conduct
@@ -37,6 +37,7 @@ def run_prompt(
     session: str | None = None,
     record: Recording | str | os.PathLike[str] | None = None,
     track_changes: bool = True,
+    before_prompt: Callable[[], Awaitable[None]] | None = None,
     **connection: Any,
 ) -> Run:
     """Send one prompt to an agent, and end the agent when it is done. ::
@@ -62,6 +63,8 @@ def run_prompt(
         record: as for ``connect``; each attempt is recorded anew.
         track_changes: look at the files of the working directory before and after, for ``result.changes``; not for an
             agent elsewhere.
+        before_prompt: awaited in each attempt when all is ready, before the prompt is sent, e.g. to write down that it
+            will be. It may cancel the run: then it is not.
         **connection: everything else that :func:`acp_host.connect` takes, e.g. ``files=True``.
 
     Raises:
@@ -81,6 +84,7 @@ def run_prompt(
         budget=budget or Budget(),
         retries=Retries(attempts=retries) if isinstance(retries, int) else retries,
         track_changes=track_changes and not target.remote,
+        before_prompt=before_prompt,
         connection={**connection, "permissions": permissions, "record": record},
     )
     plan.check()

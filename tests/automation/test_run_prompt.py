@@ -205,3 +205,20 @@ def test_without_await_a_handler_may_block(tmp_path: Path) -> None:
 
     run = acp_host.blocking.run_prompt(command(agents.asks), "end_turn", cwd=tmp_path, permissions=ask)
     assert (run.wait().text, asked) == ("yes", ["Remove the disk"])
+
+
+async def test_what_is_awaited_before_the_prompt_may_keep_it_from_being_sent(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    async def note() -> None:
+        seen.append("before")
+
+    async def refuse() -> None:
+        run.cancel("not any more")
+
+    result = await run_prompt(ReferenceAgent.command(), "/say Hello", cwd=tmp_path, before_prompt=note)
+    assert (result.text, seen) == ("Hello", ["before"])
+    run = run_prompt(ReferenceAgent.command(), "/write here.txt\nx", cwd=tmp_path, files=True, before_prompt=refuse)
+    result = await run
+    assert (result.outcome.kind, result.outcome.detail) == ("cancelled", "not any more")
+    assert [attempt.prompt_sent for attempt in result.attempts] == [False]
