@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     from acp_host.reminders.receipt import ReminderReceipt
     from acp_host.services.audit import AuditRecord, AuditTrail
     from acp_host.services.change_verdicts import ChangeReport, ChangeVerdict, JudgedChange
-    from acp_host.services.elicitation import ElicitationHandlers
+    from acp_host.services.elicitation_handlers import ElicitationHandlers
     from acp_host.services.elicitation_queue import ElicitationQueue
     from acp_host.services.files import (
         BufferEdit,
@@ -358,7 +358,7 @@ _HOMES = {
     "acp_host.reminders.receipt": ("ReminderReceipt",),
     "acp_host.services.audit": ("AuditRecord", "AuditTrail"),
     "acp_host.services.change_verdicts": ("ChangeReport", "ChangeVerdict", "JudgedChange"),
-    "acp_host.services.elicitation": ("ElicitationHandlers",),
+    "acp_host.services.elicitation_handlers": ("ElicitationHandlers",),
     "acp_host.services.elicitation_queue": ("ElicitationQueue",),
     "acp_host.services.files": (
         "BufferEdit",

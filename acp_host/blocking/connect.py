@@ -13,7 +13,7 @@ from acp_host.blocking.connection import HostConnection
 from acp_host.errors import InvalidInput
 from acp_host.host.connect import connect as async_connect
 from acp_host.host.incoming import TurnHandler
-from acp_host.services.elicitation import ElicitationHandlers
+from acp_host.services.elicitation_handlers import ElicitationHandlers
 from acp_host.services.permissions import PermissionPolicy, Permissions
 from acp_host.transports import Transport
 

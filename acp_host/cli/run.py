@@ -31,7 +31,7 @@ from acp_host.host.outcome import TurnResult
 from acp_host.host.session import Session
 from acp_host.host.turn import Turn
 from acp_host.services.audit import AuditRecord, AuditTrail, DecidedBy
-from acp_host.services.elicitation import ElicitationHandlers
+from acp_host.services.elicitation_handlers import ElicitationHandlers
 
 __all__ = ["add_parser"]
 

@@ -13,8 +13,9 @@ loaded when they are first used.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from acp_host.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from acp_host.harn.bridge import HarnBridge
@@ -44,7 +45,6 @@ _HOMES = {
     "staged_writes": ("CommittedWrites", "FsMode", "StagedWrites"),
     "tool_calls": ("ToolCallCancellation",),
 }
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "UNCHANGED",
@@ -72,12 +72,8 @@ __all__ = [
     "of",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    module = _HOME_OF.get(name)
-    if module is None:
-        raise AttributeError(f"module 'acp_host.harn' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"acp_host.harn.{module}"), name)
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -14,7 +14,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidParams, RequestFailed
@@ -27,7 +27,6 @@ from acp_host.host.session_context import Opening
 from acp_host.host.session_origin import SessionOrigin
 from acp_host.host.session_setup import SessionSetup, secrets_of, session_setup
 from acp_host.quirks import QuirkKind
-from acp_host.services.mcp import HostMcpServer, McpServers
 from acp_host.wire.mcp import McpServer
 from acp_host.wire.session import (
     CloseSessionRequest,
@@ -38,6 +37,9 @@ from acp_host.wire.session import (
     ResumeSessionRequest,
     SystemPrompt,
 )
+
+if TYPE_CHECKING:
+    from acp_host.services.mcp import HostMcpServer, McpServers
 
 __all__ = ["AgentMethods"]
 

@@ -19,12 +19,6 @@ from acp_host.services.audit import Attribution, AuditDecision, AuditRecord, Aud
 from acp_host.services.command_line import command_line
 from acp_host.services.permission_options import chosen_option
 from acp_host.state.clock import Clock
-from acp_host.wire.elicitation import (
-    ElicitationCancelAction,
-    ElicitationDeclineAction,
-    ElicitationUrlMode,
-    UnknownElicitationAction,
-)
 from acp_host.wire.permission import PermissionOptionKind, RequestPermissionResponse
 
 __all__ = ["Auditor"]
@@ -39,6 +33,8 @@ def _permission_subject(params: Any) -> str:
 
 
 def _elicitation_subject(params: Any) -> str:
+    from acp_host.wire.elicitation import ElicitationUrlMode  # loaded for agents that ask something
+
     if isinstance(params, ElicitationUrlMode):  # the address may have a secret in it
         return _USER.sub(r"\1", params.url.partition("?")[0].partition("#")[0])
     return str(getattr(params, "message", "") or "")
@@ -133,7 +129,7 @@ class Auditor:
 def _read(request: OpenRequest, answer: Any) -> tuple[AuditDecision, DecidedBy, str]:
     """Return how a request ended, who decided it, and in which words."""
     if request.by_host or isinstance(answer, RequestCancelled):
-        return _kind_of(request.params, answer), DecidedBy.HOST, _message(answer) or "nobody needed the answer any more"
+        return _kind_of(request, answer), DecidedBy.HOST, _message(answer) or "nobody needed the answer any more"
     told = request.attribution
     if told is None:
         told = Attribution(DecidedBy.HOST if request.handler_failed else _usual(request.method))
@@ -141,7 +137,7 @@ def _read(request: OpenRequest, answer: Any) -> tuple[AuditDecision, DecidedBy, 
         return told.decision, told.by, told.detail or _message(answer)
     if isinstance(answer, RequestFailed):
         return _read_error(answer, told.by)
-    return _kind_of(request.params, answer), told.by, told.detail
+    return _kind_of(request, answer), told.by, told.detail
 
 
 def _usual(method: str) -> DecidedBy:
@@ -150,16 +146,22 @@ def _usual(method: str) -> DecidedBy:
     return by.get(method, DecidedBy.CONSENT)
 
 
-def _kind_of(params: Any, answer: Any) -> AuditDecision:
+def _kind_of(request: OpenRequest, answer: Any) -> AuditDecision:
     """Return what a result says."""
-    if isinstance(answer, RequestPermissionResponse):
-        option = chosen_option(params, answer.outcome)
-        return AuditDecision.CANCELLED if option is None else _KINDS.get(option.kind, AuditDecision.ANSWERED)
-    if isinstance(answer, RequestFailed | ElicitationCancelAction):
+    if isinstance(answer, RequestFailed):
         return AuditDecision.CANCELLED
-    if isinstance(answer, ElicitationDeclineAction | UnknownElicitationAction):
-        return AuditDecision.REJECTED
-    return AuditDecision.ALLOWED
+    if isinstance(answer, RequestPermissionResponse):
+        option = chosen_option(request.params, answer.outcome)
+        return AuditDecision.CANCELLED if option is None else _KINDS.get(option.kind, AuditDecision.ANSWERED)
+    return _kind_of_answer(answer) if request.method == "elicitation/create" else AuditDecision.ALLOWED
+
+
+def _kind_of_answer(answer: Any) -> AuditDecision:
+    from acp_host.wire.elicitation import ElicitationAcceptAction, ElicitationCancelAction
+
+    if isinstance(answer, ElicitationCancelAction):
+        return AuditDecision.CANCELLED
+    return AuditDecision.ALLOWED if isinstance(answer, ElicitationAcceptAction) else AuditDecision.REJECTED
 
 
 def _read_error(error: RequestFailed, by: DecidedBy) -> tuple[AuditDecision, DecidedBy, str]:

@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
@@ -20,8 +21,11 @@ from acp_host.services.audit import AuditDecision, AuditRecord, AuditTrail, Deci
 from acp_host.services.change_verdicts import ChangeReport, JudgedChange, Permitted, judge_changes
 from acp_host.services.permission_subject import PermissionSubject
 from acp_host.services.permissions import PermissionPolicy
-from acp_host.services.working_copy import Fingerprint, FingerprintLimits, compare, take_fingerprint
+from acp_host.services.working_copy import Fingerprint, compare, take_fingerprint
 from acp_host.state.clock import Clock
+
+if TYPE_CHECKING:
+    from acp_host.services.working_copy import FingerprintLimits
 
 __all__ = ["ChangeCheck", "ChangeCheckSettings"]
 

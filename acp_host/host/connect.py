@@ -22,19 +22,14 @@ from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.directories import Directories
 from acp_host.host.incoming import RequestHandler
 from acp_host.host.lint_mode import LintMode
-from acp_host.host.login_methods import TerminalLogin
 from acp_host.host.reconnect_policy import ReconnectPolicy
 from acp_host.host.services import ServiceSet
 from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.protocol.versions import checked_versions
 from acp_host.quirks import QUIRKS, Quirk
 from acp_host.services.audit import AuditTrail
-from acp_host.services.elicitation import ElicitationHandler, ElicitationHandlers
-from acp_host.services.elicitation_queue import ElicitationQueue
-from acp_host.services.files import FileService
-from acp_host.services.login_terminal import run_in_this_terminal
+from acp_host.services.elicitation_handlers import ElicitationHandler, ElicitationHandlers
 from acp_host.services.permissions import PermissionHandler, PermissionPolicy, Permissions
-from acp_host.services.terminals import TerminalService
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_preferences import NoticePreferences
 from acp_host.transports import (
@@ -49,7 +44,10 @@ from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.initialize import Implementation
 
 if TYPE_CHECKING:
+    from acp_host.host.login_methods import TerminalLogin
     from acp_host.recording import Recording
+    from acp_host.services.files import FileService
+    from acp_host.services.terminals import TerminalService
 
 __all__ = ["StartTimeouts", "connect"]
 
@@ -194,8 +192,7 @@ class connect:
         check("launcher", launcher, Callable, None)
         if launcher is not None and isinstance(target, Transport):
             raise InvalidInput("connect(launcher=…) is for a command: a Transport launches what it launches")
-        check("files", files, FileService, bool, None)
-        check("terminals", terminals, TerminalService, bool, None)
+        services: dict[str, Any] = {"files": _files(files), "terminals": _terminals(terminals)}
         check("permissions", permissions, Permissions, PermissionPolicy, Callable, None)
         check("audit", audit, AuditTrail, None)
         check("elicitation", elicitation, ElicitationHandlers, Callable, None)
@@ -232,8 +229,7 @@ class connect:
         self._target = target_of(target, self._launch, remote)
         self._remote = remote
         self._services = ServiceSet(
-            files=FileService() if files is True else files or None,
-            terminals=TerminalService() if terminals is True else terminals or None,
+            **services,
             permissions=Permissions.of(permissions),
             audit=audit or AuditTrail(),
             elicitation=_elicitation(elicitation),
@@ -339,11 +335,33 @@ def _recorded(target: Transport, recording: Recording, diagnostics: DiagnosticLo
     return RecordingTransport(target, Recorder(recording, known=diagnostics.redactor, report=report))
 
 
+def _files(given: FileService | bool | None) -> FileService | None:
+    if given is None or given is False:
+        return None
+    from acp_host.services.files import FileService  # loaded for those who serve files
+
+    check("files", given, FileService, bool, None)
+    return FileService() if given is True else given
+
+
+def _terminals(given: TerminalService | bool | None) -> TerminalService | None:
+    if given is None or given is False:
+        return None
+    from acp_host.services.terminals import TerminalService  # loaded for those who run commands
+
+    check("terminals", given, TerminalService, bool, None)
+    return TerminalService() if given is True else given
+
+
 async def _in_this_terminal(login: TerminalLogin) -> int:
+    from acp_host.services.login_terminal import run_in_this_terminal  # loaded for those who log in
+
     return await run_in_this_terminal(login.argv, cwd=login.cwd, env=login.env)
 
 
 def _elicitation(given: ElicitationHandlers | ElicitationHandler | None) -> ElicitationHandlers:
     if given is None or isinstance(given, ElicitationHandlers):
         return given or ElicitationHandlers()
+    from acp_host.services.elicitation_queue import ElicitationQueue  # loaded for those who answer questions
+
     return ElicitationHandlers(form=given, url=given if isinstance(given, ElicitationQueue) else None)

@@ -10,13 +10,12 @@ import functools
 import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from attrs import evolve
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.errors import AcpError, ConnectionClosed, ConnectionLost, InvalidState
-from acp_host.host.change_check import ChangeCheck
 from acp_host.host.incoming import OpenRequest
 from acp_host.host.injections import SessionInjections
 from acp_host.host.interruption import Interruption, interrupted_turn
@@ -28,13 +27,11 @@ from acp_host.host.session_context import Opening, SessionContext
 from acp_host.host.session_methods import SessionMethods
 from acp_host.host.session_origin import SessionOrigin
 from acp_host.host.session_updates import SessionUpdates
-from acp_host.host.stated_turns import StatedTurns
 from acp_host.host.subagents import Subagents
 from acp_host.host.terminals import TerminalFeed
 from acp_host.host.turn import PromptToSend, Turn, TurnOrigin
 from acp_host.host.turn_queue import TurnQueue
 from acp_host.services.permission_subject import PermissionSubject
-from acp_host.services.terminals import TerminalProcess
 from acp_host.state import events
 from acp_host.state.observers import Observers
 from acp_host.state.session_state import SessionState
@@ -43,6 +40,10 @@ from acp_host.translate.versions import update_translator
 from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.notices import Notice
 from acp_host.wire.updates import SessionNotification
+
+if TYPE_CHECKING:
+    from acp_host.host.change_check import ChangeCheck
+    from acp_host.services.terminals import TerminalProcess
 
 __all__ = ["ConnectedSession"]
 
@@ -204,6 +205,8 @@ class ConnectedSession(SessionMethods):
         """Return what makes the queue: of an agent that says what it is doing, or of one that answers prompts."""
         if not self._says_its_state:
             return TurnQueue
+        from acp_host.host.stated_turns import StatedTurns  # loaded for agents of version 2 only
+
         return functools.partial(StatedTurns, new_turn=self._new_turn, is_open=lambda: not self.state.is_replaying)
 
     def _new_turn(self, prompt: PromptToSend, origin: TurnOrigin = TurnOrigin.USER) -> Turn:

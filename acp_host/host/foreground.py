@@ -14,7 +14,12 @@ any other ``idle``                                 goes on: that was a repeated 
 
 from __future__ import annotations
 
-from acp_host.wire.v2.state_update import SessionStateUpdate, StateKind
+from typing import TYPE_CHECKING
+
+from acp_host.wire.v2.state_update import StateKind
+
+if TYPE_CHECKING:
+    from acp_host.wire.v2.state_update import SessionStateUpdate
 
 __all__ = ["Foreground"]
 

@@ -24,7 +24,6 @@ from acp_host.services._awaiting import awaited
 from acp_host.services.audit import Attribution
 from acp_host.services.permission_options import PermissionDecision, outcome_for
 from acp_host.wire._model import UNSET, Model
-from acp_host.wire.elicitation import ElicitationCancelAction
 from acp_host.wire.harn.correlation import prompt_name
 from acp_host.wire.ids import RequestId
 from acp_host.wire.permission import (
@@ -60,9 +59,15 @@ class TurnHandler:
         return self.handle(params)
 
 
+def _cancelled_question() -> Model:
+    from acp_host.wire.elicitation import ElicitationCancelAction  # loaded for agents that ask something
+
+    return ElicitationCancelAction()
+
+
 _CANCELLED_ANSWERS: dict[str, Callable[[], Model]] = {
     "session/request_permission": lambda: RequestPermissionResponse(CancelledPermissionOutcome()),
-    "elicitation/create": ElicitationCancelAction,
+    "elicitation/create": _cancelled_question,
 }
 """Requests that ask the user something → how they are answered when the turn is cancelled."""
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import evolve, field, frozen
 
@@ -27,7 +27,9 @@ from acp_host.errors import InvalidInput
 from acp_host.transports._launch import Launch
 from acp_host.wire._model import Unknown
 from acp_host.wire.auth import AuthMethod, AuthMethodTerminal
-from acp_host.wire.auth_env_var import AuthMethodEnvVar, read_env_var
+
+if TYPE_CHECKING:
+    from acp_host.wire.auth_env_var import AuthMethodEnvVar
 
 __all__ = [
     "AgentLogin",
@@ -194,6 +196,8 @@ def login_methods(listed: Iterable[AuthMethod], where: Surroundings) -> tuple[Lo
 
 def _choice(method: AuthMethod, where: Surroundings) -> LoginMethod:
     if isinstance(method, Unknown):
+        from acp_host.wire.auth_env_var import read_env_var  # loaded for agents of an earlier draft
+
         read = read_env_var(method)
         return _unknown(method) if read is None else _env_var(read, where)
     about: dict[str, Any] = {"id": method.id, "name": method.name, "description": method.description or ""}

@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from attrs import evolve, frozen
@@ -34,7 +34,7 @@ from acp_host.host.turn import Turn
 from acp_host.services._awaiting import awaited
 from acp_host.services.audit import Attribution, AuditDecision, DecidedBy
 from acp_host.services.permission_answers import GivenAnswers, ShownEdit, shown_edits
-from acp_host.services.permission_memory import RememberedDecision, RememberedDecisions, RememberScope
+from acp_host.services.permission_memory import RememberedDecisions, RememberScope
 from acp_host.services.permission_options import ALLOWING, REJECTING, PermissionDecision, chosen_option, outcome_for
 from acp_host.services.permission_queue import PermissionQueue
 from acp_host.services.permission_requests import HostPermissionRequest, asks_for
@@ -54,7 +54,10 @@ from acp_host.wire.permission import (
     RequestPermissionRequest,
     RequestPermissionResponse,
 )
-from acp_host.wire.terminals import CreateTerminalRequest
+
+if TYPE_CHECKING:
+    from acp_host.services.permission_memory import RememberedDecision
+    from acp_host.wire.terminals import CreateTerminalRequest
 
 __all__ = ["PermissionGate"]
 

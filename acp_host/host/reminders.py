@@ -51,7 +51,7 @@ from acp_host.wire.updates import (
     SessionUpdate,
     UserMessageChunk,
 )
-from acp_host.wire.v2.updates import UserMessage
+from acp_host.wire.v2.messages import UserMessage
 
 __all__ = ["ReminderContext", "ReminderSettings", "SessionReminders", "ShownReminder"]
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
@@ -46,8 +47,10 @@ from acp_host.protocol.host_protocol import HostProtocol
 from acp_host.protocol.negotiation import Agreement
 from acp_host.redaction import redact_text
 from acp_host.reminders import Learned
-from acp_host.services.mcp import McpServers
 from acp_host.transports import Transport
+
+if TYPE_CHECKING:
+    from acp_host.services.mcp import McpServers
 
 __all__ = ["ConnectionParts", "Restoration"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
@@ -18,24 +18,21 @@ from acp_host.host.session_table import SessionTable
 from acp_host.protocol.negotiation import Agreement, Registered
 from acp_host.quirks import QuirkKind
 from acp_host.services.audit import Attribution, AuditDecision, AuditTrail, DecidedBy
-from acp_host.services.elicitation import ElicitationHandlers, answer_elicitation
-from acp_host.services.elicitation_queue import ElicitationQueue
-from acp_host.services.files import FileService
+from acp_host.services.elicitation_handlers import ElicitationHandlers
 from acp_host.services.permissions import Permissions
-from acp_host.services.terminals import TerminalListener, TerminalService
 from acp_host.wire._model import UNSET, evolve
-from acp_host.wire.elicitation import (
-    CompleteElicitationNotification,
-    CreateElicitationRequest,
-    CreateElicitationResponse,
-)
 from acp_host.wire.files import ReadTextFileResponse, WriteTextFileRequest, WriteTextFileResponse
-from acp_host.wire.terminals import (
-    CreateTerminalRequest,
-    CreateTerminalResponse,
-    WaitForTerminalExitRequest,
-    WaitForTerminalExitResponse,
-)
+from acp_host.wire.terminals import CreateTerminalRequest
+
+if TYPE_CHECKING:
+    from acp_host.services.files import FileService
+    from acp_host.services.terminals import TerminalListener, TerminalService
+    from acp_host.wire.elicitation import (
+        CompleteElicitationNotification,
+        CreateElicitationRequest,
+        CreateElicitationResponse,
+    )
+    from acp_host.wire.terminals import CreateTerminalResponse, WaitForTerminalExitRequest, WaitForTerminalExitResponse
 
 __all__ = ["ServiceHandlers", "ServiceSet"]
 
@@ -223,6 +220,8 @@ class ServiceHandlers:
     async def _create_elicitation(
         self, incoming: IncomingRequests, request: CreateElicitationRequest
     ) -> CreateElicitationResponse:
+        from acp_host.services.elicitation import answer_elicitation  # loaded for agents that ask something
+
         def decided_here(why: str) -> None:
             incoming.attribute(request, Attribution(DecidedBy.HOST, detail=why))
 
@@ -230,6 +229,8 @@ class ServiceHandlers:
 
     def elicitation_completed(self, notification: CompleteElicitationNotification) -> bool:
         """Take the agent's word that the user is done on a page; return whether anybody here keeps account of them."""
+        from acp_host.services.elicitation_queue import ElicitationQueue
+
         queue = self._services.elicitation.url
         if not isinstance(queue, ElicitationQueue):
             return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidInput, MalformedResponse, MethodNotFound, NotSupported
@@ -35,8 +35,10 @@ from acp_host.wire.session import (
     SetSessionTitleRequest,
     SetSessionTitleResponse,
 )
-from acp_host.wire.v2.terminals import CancelTerminalRequest, CancelTerminalResponse
-from acp_host.wire.v2.tool_calls import CancelToolCallRequest, CancelToolCallResponse
+
+if TYPE_CHECKING:
+    from acp_host.wire.v2.terminals import CancelTerminalResponse
+    from acp_host.wire.v2.tool_calls import CancelToolCallResponse
 
 __all__ = ["SessionMethods", "title_request"]
 
@@ -113,6 +115,8 @@ class SessionMethods:
         if call is None:
             raise InvalidInput(f"the session has no tool call {tool_call_id!r}")
         _check_cancellable(call.cancellable, f"the tool call {tool_call_id!r}", "tool_call/cancel")
+        from acp_host.wire.v2.tool_calls import CancelToolCallRequest
+
         answer: CancelToolCallResponse = await self._driver.call(
             "tool_call/cancel", CancelToolCallRequest(self.id, tool_call_id)
         )
@@ -136,6 +140,8 @@ class SessionMethods:
         if terminal is None:
             raise InvalidInput(f"the session has no terminal {terminal_id!r}")
         _check_cancellable(terminal.cancellable, f"the terminal {terminal_id!r}", "terminal/cancel")
+        from acp_host.wire.v2.terminals import CancelTerminalRequest
+
         answer: CancelTerminalResponse = await self._driver.call(
             "terminal/cancel", CancelTerminalRequest(self.id, terminal_id)
         )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
 from acp_host.host.child_environment import ChildEnvironment
-from acp_host.services.mcp import HostMcpServer
 from acp_host.wire.mcp import McpServer
 from acp_host.wire.session import SystemPrompt
+
+if TYPE_CHECKING:
+    from acp_host.services.mcp import HostMcpServer
 
 __all__ = ["SessionOrigin"]
 

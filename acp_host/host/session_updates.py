@@ -10,14 +10,13 @@ from __future__ import annotations
 import functools
 import traceback
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import ConnectionClosed
 from acp_host.host.reminders import SessionReminders, ShownReminder
-from acp_host.host.stated_turns import StatedTurns
 from acp_host.host.turn import TurnOrigin
 from acp_host.host.turn_queue import TurnQueue
 from acp_host.host.update_buffer import UpdateBuffer, UpdatesSkipped
@@ -36,6 +35,7 @@ from acp_host.wire.updates import SessionNotification, SessionUpdate, UnknownSes
 from acp_host.wire.v2.tool_calls import ToolCallUpdate as PatchedToolCall
 
 if TYPE_CHECKING:
+    from acp_host.host.stated_turns import StatedTurns
     from acp_host.state.harn.permission_facts import PermissionFacts
 
 __all__ = ["SessionUpdates"]
@@ -101,8 +101,8 @@ class SessionUpdates:
         self._translate_run = translator.translate_run
         self._plain = translator.plain
         self._bring = self._bring_to_turn
-        if isinstance(turns, StatedTurns):
-            self._bring = functools.partial(self._bring_to_stated_turn, turns)
+        if turns.hears_updates:
+            self._bring = functools.partial(self._bring_to_stated_turn, cast("StatedTurns", turns))
         self._tell_notice = tell_notice
         self._call_ended = call_ended
         self._awaits_opening = awaits_opening

@@ -9,7 +9,7 @@ one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, MalformedResponse, OutcomeUnknown, RequestFailed
@@ -19,9 +19,9 @@ from acp_host.host.turn_queue import TurnQueue
 from acp_host.state import events
 from acp_host.wire.prompt import PromptRequest, PromptResponse
 from acp_host.wire.subagents import IdleStopReason
+from acp_host.wire.v2.messages import UserMessage, UserMessageChunk
 from acp_host.wire.v2.prompt import PromptResponse as PromptInserted
 from acp_host.wire.v2.state_update import SessionStateUpdate
-from acp_host.wire.v2.updates import UserMessage, UserMessageChunk
 
 __all__ = ["StatedTurns"]
 
@@ -35,6 +35,8 @@ class StatedTurns(TurnQueue):
         is_open: whether the session is open and what comes is not its history.
         shared: see above.
     """
+
+    hears_updates: ClassVar[bool] = True
 
     def __init__(
         self,

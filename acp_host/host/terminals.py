@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from acp_host.services.terminals import TerminalProcess
 from acp_host.state import events
 from acp_host.state.clock import Scheduler
 from acp_host.wire._model import UNSET
 from acp_host.wire.terminals import TerminalExitStatus
+
+if TYPE_CHECKING:
+    from acp_host.services.terminals import TerminalProcess
 
 __all__ = ["TerminalFeed"]
 

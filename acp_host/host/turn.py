@@ -24,8 +24,8 @@ from acp_host.wire.permission import RequestPermissionOutcome, RequestPermission
 from acp_host.wire.prompt import PromptResponse, StopReason
 from acp_host.wire.text import join_text
 from acp_host.wire.updates import AgentMessageChunk, SessionUpdate
-from acp_host.wire.v2.updates import AgentMessage
-from acp_host.wire.v2.updates import AgentMessageChunk as NamedMessageChunk
+from acp_host.wire.v2.messages import AgentMessage
+from acp_host.wire.v2.messages import AgentMessageChunk as NamedMessageChunk
 
 __all__ = ["PromptToSend", "Turn", "TurnOrigin"]
 

@@ -6,10 +6,13 @@ What is seen there is :mod:`acp_host.host.change_check`'s to judge. No turn is s
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from acp_host.host.change_check import ChangeCheck
 from acp_host.host.turn import Turn
 from acp_host.services.change_verdicts import ChangeReport
+
+if TYPE_CHECKING:
+    from acp_host.host.change_check import ChangeCheck
 
 __all__ = ["TurnChecks"]
 

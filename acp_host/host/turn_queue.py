@@ -10,7 +10,7 @@ import asyncio
 import functools
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import frozen
 
@@ -25,7 +25,6 @@ from acp_host.errors import (
     RequestFailed,
     TransportError,
 )
-from acp_host.host.change_check import ChangeCheck
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests
 from acp_host.host.interruption import Interruption
@@ -41,6 +40,9 @@ from acp_host.wire._model import NO_EXTRA, UNSET
 from acp_host.wire.harn.prompt import Terminal
 from acp_host.wire.ids import RequestId
 from acp_host.wire.prompt import CancelNotification, PromptRequest, PromptResponse, StopReason
+
+if TYPE_CHECKING:
+    from acp_host.host.change_check import ChangeCheck
 
 __all__ = ["CancelTimeouts", "TurnQueue"]
 
@@ -84,6 +86,9 @@ class TurnQueue:
             agent has accepted its prompt.
         clock: says when a prompt was written.
     """
+
+    hears_updates: ClassVar[bool] = False
+    """Whether it is told of every update: a turn begins and ends with one where the agent says what it is doing."""
 
     def __init__(
         self,

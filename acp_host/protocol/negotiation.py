@@ -36,7 +36,6 @@ from acp_host.wire.capabilities import (
 from acp_host.wire.converters import unstructure
 from acp_host.wire.initialize import Implementation, InitializeResponse
 from acp_host.wire.methods import TABLE, Method, MethodTable
-from acp_host.wire.v2.methods import TABLE as V2_TABLE
 
 __all__ = ["Agreement", "Registered", "client_capabilities", "make_agreement"]
 
@@ -229,7 +228,11 @@ class Agreement:
     @property
     def methods(self) -> MethodTable:
         """The methods of the version that is spoken."""
-        return V2_TABLE if self.protocol_version == 2 else TABLE
+        if self.protocol_version != 2:
+            return TABLE
+        from acp_host.wire.v2.methods import TABLE as V2_TABLE  # loaded for agents of version 2 only
+
+        return V2_TABLE
 
     def _method(self, name: str) -> Method | None:
         """Return a method, under the name that it has in the version that is spoken or in the other one."""

@@ -24,6 +24,7 @@ import os
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
@@ -31,8 +32,11 @@ from acp_host.printable import printable
 from acp_host.services.permission_options import PermissionDecision
 from acp_host.services.permission_subject import PermissionSubject
 from acp_host.services.permissions import Explanation, PermissionPolicy
-from acp_host.services.working_copy import Difference, DifferenceKind
+from acp_host.services.working_copy import DifferenceKind
 from acp_host.wire.tool_calls import ToolKind
+
+if TYPE_CHECKING:
+    from acp_host.services.working_copy import Difference
 
 __all__ = ["ChangeReport", "ChangeVerdict", "JudgedChange", "Permitted", "judge_changes"]
 

@@ -1,4 +1,4 @@
-"""What becomes of the agent's ``elicitation/create``: :class:`ElicitationHandlers`, :func:`answer_elicitation`.
+"""What becomes of the agent's ``elicitation/create``: :func:`answer_elicitation`.
 
 Owns which requests reach a handler, and the check that an answer fits the question. Nothing is sent that does not fit:
 
@@ -23,14 +23,13 @@ Specification: Elicitation.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
-
-from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import InvalidInput, InvalidParams, RequestFailed
 from acp_host.services._awaiting import awaited
+from acp_host.services.elicitation_handlers import ElicitationHandler, ElicitationHandlers
 from acp_host.services.form_answers import review_answer
 from acp_host.services.form_reader import read_form
 from acp_host.services.forms import Form
@@ -46,41 +45,9 @@ from acp_host.wire.elicitation import (
     ElicitationUrlMode,
 )
 
-__all__ = ["ElicitationHandler", "ElicitationHandlers", "answer_elicitation", "require_answer"]
-
-ElicitationHandler = Callable[[Any], CreateElicitationResponse | Awaitable[CreateElicitationResponse]]
-"""Takes the request; returns the answer or an awaitable of it."""
+__all__ = ["answer_elicitation", "require_answer"]
 
 _METHOD = "elicitation/create"
-
-
-@frozen(kw_only=True)
-class ElicitationHandlers:
-    """The application's answers to ``elicitation/create``, by mode; a mode without a handler is not offered.
-
-    Attributes:
-        form: shows a form; takes :class:`~acp_host.wire.elicitation.ElicitationFormMode`, of which
-            :func:`~acp_host.services.form_reader.read_form` makes fields.
-        url: asks for consent and opens a web page; takes :class:`~acp_host.wire.elicitation.ElicitationUrlMode`, of
-            which :func:`~acp_host.services.page_address.read_address` tells what to show.
-
-    Raises:
-        InvalidInput: one is no function.
-    """
-
-    form: ElicitationHandler | None = None
-    url: ElicitationHandler | None = None
-
-    def __attrs_post_init__(self) -> None:
-        for handler in (self.form, self.url):
-            if not (handler is None or callable(handler)):
-                raise InvalidInput(f"a handler of questions is a function or a queue, not {type(handler).__name__}")
-
-    def for_request(self, request: CreateElicitationRequest) -> ElicitationHandler | None:
-        """Return the handler for the request's mode, or ``None``."""
-        if isinstance(request, ElicitationFormMode):
-            return self.form
-        return self.url if isinstance(request, ElicitationUrlMode) else None
 
 
 async def answer_elicitation(
@@ -106,7 +73,7 @@ async def answer_elicitation(
     def say(kind: DiagnosticKind, text: str, data: Any = None) -> None:
         report(Diagnostic(kind, text, method=_METHOD, session_id=session_id, data=data))
 
-    handler = handlers.for_request(request)
+    handler = _handler_for(handlers, request)
     if handler is None:
         text = "the agent asked in a mode that this host did not offer; it was declined"
         say(DiagnosticKind.UNEXPECTED, text, request)
@@ -122,6 +89,13 @@ async def answer_elicitation(
         say(DiagnosticKind.HANDLER_FAILED, text)
         decided_here(text)
         return ElicitationDeclineAction()
+
+
+def _handler_for(handlers: ElicitationHandlers, request: CreateElicitationRequest) -> ElicitationHandler | None:
+    """Return the handler for the request's mode, or ``None``."""
+    if isinstance(request, ElicitationFormMode):
+        return handlers.form
+    return handlers.url if isinstance(request, ElicitationUrlMode) else None
 
 
 async def _asked(handler: ElicitationHandler, request: Any, decided_here: Callable[[str], None]) -> Any:

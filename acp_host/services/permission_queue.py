@@ -13,10 +13,10 @@ acknowledged; the agent is told ``cancelled``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from acp_host.errors import InvalidInput
-from acp_host.services.permission_memory import AnswerToRemember, RememberScope, what_is_remembered
+from acp_host.services.permission_memory import AnswerToRemember, what_is_remembered
 from acp_host.services.permission_options import PermissionDecision, outcome_for, validate_outcome
 from acp_host.services.permission_requests import HostPermissionRequest
 from acp_host.services.permission_subject import PermissionSubject
@@ -30,6 +30,9 @@ from acp_host.wire.permission import (
     RequestPermissionRequest,
     SelectedPermissionOutcome,
 )
+
+if TYPE_CHECKING:
+    from acp_host.services.permission_memory import RememberScope
 
 __all__ = ["PendingPermission", "PermissionQueue"]
 

@@ -8,13 +8,16 @@ request; nothing that an agent sends is of this class.
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING
 
 from acp_host.services.permission_subject import PermissionSubject
 from acp_host.wire._model import UNSET, model
 from acp_host.wire.files import WriteTextFileRequest
 from acp_host.wire.permission import PermissionOption, PermissionOptionKind, RequestPermissionRequest
-from acp_host.wire.terminals import CreateTerminalRequest
 from acp_host.wire.tool_calls import ToolCallLocation, ToolCallUpdate
+
+if TYPE_CHECKING:
+    from acp_host.wire.terminals import CreateTerminalRequest
 
 __all__ = ["HostPermissionRequest", "asks_for"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from attrs import frozen
@@ -21,8 +21,10 @@ from acp_host.services.named_in_call import MAX_PATHS, DescribedCall, NamedInCal
 from acp_host.wire.files import WriteTextFileRequest
 from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.permission_question import PermissionQuestion
-from acp_host.wire.terminals import CreateTerminalRequest
 from acp_host.wire.tool_calls import ToolKind
+
+if TYPE_CHECKING:
+    from acp_host.wire.terminals import CreateTerminalRequest
 
 __all__ = [
     "DescribedCall",

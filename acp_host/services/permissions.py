@@ -24,7 +24,7 @@ from attrs import Attribute, field, frozen
 
 from acp_host.errors import InvalidInput
 from acp_host.printable import printable
-from acp_host.services.permission_memory import AnswerToRemember, RememberedDecisions, RememberScope
+from acp_host.services.permission_memory import AnswerToRemember, RememberedDecisions
 from acp_host.services.permission_options import (
     PermissionDecision,
     decision_of,
@@ -39,6 +39,7 @@ from acp_host.wire.permission import RequestPermissionOutcome, RequestPermission
 
 if TYPE_CHECKING:
     from acp_host.services.dry_run import DryRunEntry
+    from acp_host.services.permission_memory import RememberScope
 
 __all__ = [
     "Explanation",

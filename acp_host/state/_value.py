@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast, dataclass_transform
 
 import attrs
 
-from acp_host.wire._model import pickled_by_values
+from acp_host.wire._model import by_values
 
 __all__ = ["is_plain_json", "plain_json", "value"]
 
@@ -33,5 +33,5 @@ def value(cls: type[_T]) -> type[_T]:
     Like a wire type it is frozen to type checkers and to readers, and not checked for it at run time: entries of a
     transcript are made by the thousand, and a class that checks costs three times as much to make.
     """
-    made: Any = attrs.define(cls, slots=True, kw_only=True, eq=True, unsafe_hash=False, getstate_setstate=False)
-    return cast(type[_T], pickled_by_values(made))
+    made: Any = attrs.define(cls, slots=True, kw_only=True, eq=False, repr=False, getstate_setstate=False)
+    return cast(type[_T], by_values(made))

@@ -18,7 +18,6 @@ from acp_host.state.clock import Scheduler
 from acp_host.state.conversation import Conversation
 from acp_host.state.entries import ENDED_CALL, ToolCallEntry
 from acp_host.state.injections import Injection, Injections, UserMessageTold
-from acp_host.state.json_form import to_json
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_entries import NoticesSnapshot
 from acp_host.state.notices import NoticeCenter
@@ -209,6 +208,8 @@ class SessionState(Observable[SessionSnapshot]):
             first: position of the first entry.
             last: position of the last one, included.
         """
+        from acp_host.state.json_form import to_json  # loaded for those who show a session elsewhere
+
         kept = self.snapshot().transcript
         archive = self._archive
         entries = list(archive.fetch(first, min(last, kept.first - 1))) if archive and first < kept.first else []
@@ -500,6 +501,8 @@ class SessionState(Observable[SessionSnapshot]):
         """Give what lies before a position to the archive, if there is one; tell whether it may be dropped."""
         archive, transcript = self._archive, self._conversation.freeze()
         if archive is not None:
+            from acp_host.state.json_form import to_json
+
             try:
                 archive.append([to_json(entry) for entry in transcript[: end - transcript.first]])
             except Exception as error:  # the application's own; the entries stay until it takes them

@@ -22,11 +22,11 @@ from acp_host.wire.ids import RequestId
 from acp_host.wire.plans import PlanUpdateContent
 from acp_host.wire.subagents import SubagentUpdate
 from acp_host.wire.usage import Cost, Usage
-from acp_host.wire.v2.state_update import BackgroundWork
 
 if TYPE_CHECKING:
     from acp_host.state.harn.permission_facts import PermissionFacts
     from acp_host.state.harn.snapshot import HarnSnapshot  # loaded when an agent turns out to be one of Harn's
+    from acp_host.wire.v2.state_update import BackgroundWork
 
 __all__ = [
     "ContextUsage",

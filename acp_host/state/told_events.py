@@ -18,10 +18,10 @@ from acp_host.wire.session_models import SessionModelState
 from acp_host.wire.subagents import SubagentUpdate
 from acp_host.wire.tool_calls import ToolCall, ToolCallUpdate
 from acp_host.wire.usage import Cost
-from acp_host.wire.v2.state_update import BackgroundWork
 
 if TYPE_CHECKING:
     from acp_host.state.harn.tool_facts import ToolFacts
+    from acp_host.wire.v2.state_update import BackgroundWork
 
 __all__ = [
     "AgentTerminalPrinted",

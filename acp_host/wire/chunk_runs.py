@@ -27,7 +27,7 @@ from acp_host.wire.content import TextContent
 from acp_host.wire.framing import Oversized
 from acp_host.wire.ids import MessageId, SessionId
 from acp_host.wire.updates import AgentMessageChunk, AgentThoughtChunk, SessionNotification
-from acp_host.wire.v2 import updates as v2
+from acp_host.wire.v2 import messages as v2
 
 __all__ = ["ChunkReader", "ChunkRun"]
 

@@ -1,80 +1,30 @@
-"""The two cattrs converters between JSON values and wire types, and the functions that callers use.
+"""The functions between JSON values and wire types, as callers use them.
 
-* :data:`stream_converter` is strict and fast. It refuses everything out of the ordinary, the repairable too.
-* :data:`careful_converter` applies the schema's tolerance annotations and explains what it cannot read, with the JSON
-  path. It is used on what the first one refuses.
-
-An application that defines wire types of its own (an extension's, say) gets both for every
-:class:`~acp_host.wire._model.Model` without registering anything.
+Each type is read in two ways. The fast one is strict: it refuses everything out of the ordinary, the repairable too.
+What it refuses is read by the careful one, which applies the schema's tolerance annotations and explains what it cannot
+read, with the JSON path. Applications have both as cattrs converters, in :mod:`acp_host.wire.cattrs_converters`.
 """
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Callable, Mapping
 from typing import Any
-
-import cattrs
 
 from acp_host.diagnostics import Diagnostic
 from acp_host.errors import DecodeError, InvalidInput
 from acp_host.wire._encode import encoder_of
 from acp_host.wire._model import Model, Unknown
-from acp_host.wire._shape import UnionShape, is_model, shape_of
+from acp_host.wire._shape import shape_of
 from acp_host.wire._strict import strict_decoder
 from acp_host.wire._tolerant import TolerantDecoder
 
 __all__ = [
-    "careful_converter",
     "check",
     "decoder",
-    "stream_converter",
     "structure",
     "structure_tolerant",
     "unstructure",
 ]
-
-
-def _is_wire_union(hint: Any) -> bool:
-    try:
-        return isinstance(shape_of(hint), UnionShape)
-    except TypeError:
-        return False
-
-
-def _unstructure_hook(hint: Any) -> Callable[[Any], Any]:
-    encode = encoder_of(shape_of(hint))
-    assert encode is not None
-    return encode
-
-
-def _careful_hook(hint: Any) -> Callable[[Any, Any], Any]:
-    shape, nullable = shape_of(hint), _is_nullable(hint)
-    return lambda value, _: None if nullable and value is None else TolerantDecoder().decode(value, shape, "$")
-
-
-def _strict_hook(hint: Any) -> Callable[[Any, Any], Any]:
-    decode, nullable = strict_decoder(shape_of(hint)), _is_nullable(hint)
-    return lambda value, _: None if nullable and value is None else decode(value)
-
-
-def _is_nullable(hint: Any) -> bool:
-    # To cattrs, a union of several classes and null is one type: its hooks meet the nulls too.
-    return type(None) in typing.get_args(hint)
-
-
-def _converter(structure_hook: Callable[[Any], Callable[[Any, Any], Any]], *, detailed: bool) -> cattrs.Converter:
-    converter = cattrs.Converter(detailed_validation=detailed)
-    for predicate in (is_model, _is_wire_union):
-        converter.register_structure_hook_factory(predicate, structure_hook)
-        converter.register_unstructure_hook_factory(predicate, _unstructure_hook)
-    return converter
-
-
-stream_converter = _converter(_strict_hook, detailed=False)
-"""Strict and fast; raises an unspecified exception on input that is not exactly as the schema has it."""
-careful_converter = _converter(_careful_hook, detailed=True)
-"""Tolerant and explaining; raises :class:`~acp_host.errors.DecodeError`."""
 
 
 def decoder(hint: Any) -> Callable[[Any], Any]:
@@ -83,13 +33,13 @@ def decoder(hint: Any) -> Callable[[Any], Any]:
 
 
 def structure(value: Any, hint: Any) -> Any:
-    """Return ``value`` as a wire type or union, by the fast converter.
+    """Return ``value`` as a wire type or union, by the fast way.
 
     Raises:
         Exception: of an unspecified type, if the value is not exactly as the schema has it; call
             :func:`structure_tolerant` then.
     """
-    return stream_converter.structure(value, hint)
+    return strict_decoder(shape_of(hint))(value)
 
 
 def structure_tolerant(value: Any, hint: Any, path: str = "$") -> tuple[Any, list[Diagnostic]]:

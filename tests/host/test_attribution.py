@@ -17,7 +17,7 @@ from acp_host.host.tasks import TaskOwner
 from acp_host.protocol.events import RequestReceived
 from acp_host.scheduling import SystemClock
 from acp_host.services.audit import Attribution, AuditTrail, DecidedBy
-from acp_host.services.elicitation import ElicitationHandlers
+from acp_host.services.elicitation_handlers import ElicitationHandlers
 from acp_host.testing import ScriptedAgent
 from acp_host.wire.elicitation import ElicitationAcceptAction
 from acp_host.wire.files import ReadTextFileRequest, ReadTextFileResponse

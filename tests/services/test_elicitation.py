@@ -8,7 +8,8 @@ import pytest
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import InvalidParams, RequestFailed
-from acp_host.services.elicitation import ElicitationHandlers, answer_elicitation
+from acp_host.services.elicitation import answer_elicitation
+from acp_host.services.elicitation_handlers import ElicitationHandlers
 from acp_host.services.form_reader import MAX_FIELDS
 from acp_host.wire._model import UNSET
 from acp_host.wire.elicitation import (

@@ -12,12 +12,11 @@ import pytest
 from acp_host.errors import DecodeError, InvalidInput
 from acp_host.wire._model import UNSET, Model, evolve
 from acp_host.wire.cancellation import CancelRequestNotification
+from acp_host.wire.cattrs_converters import careful_converter, stream_converter
 from acp_host.wire.content import ContentBlock, ImageContent, TextContent, UnknownContent
 from acp_host.wire.converters import (
-    careful_converter,
     check,
     decoder,
-    stream_converter,
     structure,
     structure_tolerant,
     unstructure,
