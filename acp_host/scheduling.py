@@ -53,6 +53,16 @@ class AsyncioScheduler:
         self._soon: deque[Callable[[], None]] = deque()
         self._scheduled = False
 
+    @classmethod
+    def of_first_use(cls) -> AsyncioScheduler:
+        """Return one for the loop on which something is put off first, whichever runs now.
+
+        For state that is made by one thread, such as that of a notebook's cells, for a connection on another.
+        """
+        scheduler = cls()
+        scheduler._given = None
+        return scheduler
+
     @property
     def _loop(self) -> asyncio.AbstractEventLoop:
         if self._given is None:

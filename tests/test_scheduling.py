@@ -159,6 +159,19 @@ def test_made_before_there_is_a_loop_it_belongs_to_the_one_that_runs_first() -> 
     assert log == ["early", "late"]
 
 
+async def test_that_of_the_first_use_does_not_belong_to_the_loop_that_runs_when_it_is_made() -> None:
+    scheduler = AsyncioScheduler.of_first_use()
+    called_on: list[asyncio.AbstractEventLoop] = []
+
+    async def elsewhere() -> asyncio.AbstractEventLoop:
+        scheduler.soon(lambda: called_on.append(asyncio.get_running_loop()))
+        await asyncio.sleep(0)
+        return asyncio.get_running_loop()
+
+    other = await asyncio.to_thread(asyncio.run, elsewhere())
+    assert called_on == [other]
+
+
 def test_the_clock_says_what_the_machine_says() -> None:
     before = time.time()
     assert before <= SystemClock().now() <= time.time()

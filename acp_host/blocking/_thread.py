@@ -58,6 +58,25 @@ class LoopThread:
 
         return self._result_of(called)
 
+    async def awaited(self, function: Callable[[], Awaitable[_R]]) -> _R:
+        """Call a function on the loop, and await on another loop what it returns; who is cancelled cancels that.
+
+        Raises:
+            ConnectionClosed: the loop has ended, or does so before the result is there.
+        """
+
+        async def work() -> _R:
+            return await function()
+
+        call = _Call(work)
+        if not self.call_soon(call.start):
+            raise ConnectionClosed("the connection was closed before this call was made")
+        try:
+            return cast(_R, await call.on_this_loop())
+        except asyncio.CancelledError:
+            self.call_soon(call.cancel)
+            raise
+
     def _result_of(self, work: Callable[[], Awaitable[_R]]) -> _R:
         if threading.current_thread() is self._thread:
             raise InvalidState(
@@ -124,13 +143,33 @@ class _Call:
             try:
                 return self._outcome.result(_SLICE)
             except (asyncio.CancelledError, concurrent.futures.CancelledError):
-                raise ConnectionClosed("the connection was closed while this call ran") from None
+                raise _cut_off() from None
             except TimeoutError:
                 waited += _SLICE
                 if self._outcome.done():  # it is what the call itself has raised
                     raise
                 if timeout is not None and waited >= timeout:
                     raise
+
+    def on_this_loop(self) -> asyncio.Future[Any]:
+        """Return a future of the running loop; cancelling it leaves the call alone."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+
+        def settle() -> None:
+            if not future.done():
+                error = self._outcome.exception()
+                if error is None:
+                    future.set_result(self._outcome.result())
+                else:
+                    future.set_exception(_cut_off() if isinstance(error, asyncio.CancelledError) else error)
+
+        def done(_: Any) -> None:
+            with contextlib.suppress(RuntimeError):  # that loop has ended
+                loop.call_soon_threadsafe(settle)
+
+        self._outcome.add_done_callback(done)
+        return future
 
     async def _work(self) -> None:
         try:
@@ -139,6 +178,10 @@ class _Call:
             self._outcome.set_exception(error)
         else:
             self._outcome.set_result(result)
+
+
+def _cut_off() -> ConnectionClosed:
+    return ConnectionClosed("the connection was closed while this call ran")
 
 
 async def _end_tasks() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from typing import Any
 
 from acp_host.blocking._forward import Facade, asks, reads
 from acp_host.host import turn as async_turn
@@ -25,7 +27,7 @@ class Turn(Facade[_Async]):
             ...
         result = turn.wait()
 
-    Ctrl-C while it is waited for or iterated over cancels the turn.
+    Ctrl-C while it is waited for or iterated over cancels the turn. Where a loop runs, it can be awaited as well.
     """
 
     number = reads[_Async, int](lambda turn: turn.number)
@@ -51,6 +53,13 @@ class Turn(Facade[_Async]):
         with self._cancelled_by_interrupt():
             return self._thread.run(lambda: self.asynchronous)
 
+    def __await__(self) -> Generator[Any, None, TurnResult]:
+        """Await the result on another event loop, such as that of a notebook's cells; else as :meth:`wait`.
+
+        A task that is cancelled meanwhile cancels the turn.
+        """
+        return self._awaited().__await__()
+
     def __iter__(self) -> Iterator[SessionUpdate | UpdatesSkipped]:
         """Yield the updates of the turn in order.
 
@@ -65,6 +74,13 @@ class Turn(Facade[_Async]):
     def _next_updates(self) -> list[SessionUpdate | UpdatesSkipped] | None:
         with self._cancelled_by_interrupt():
             return self._thread.run(self.asynchronous.next_updates)
+
+    async def _awaited(self) -> TurnResult:
+        try:
+            return await self._thread.awaited(lambda: self.asynchronous)
+        except asyncio.CancelledError:
+            self._thread.call_soon(lambda: self.asynchronous.cancel("the task that awaited it was cancelled"))
+            raise
 
     @contextlib.contextmanager
     def _cancelled_by_interrupt(self) -> Iterator[None]:

@@ -210,7 +210,7 @@ class ElicitationQueue(QuestionQueue[_Request, CreateElicitationResponse]):
         opener: opens web pages; ``None`` for the system's browser.
         timeout: seconds that a person may take for an answer, after which the agent is told ``cancel``; ``None``: as
             long as the agent waits.
-        scheduler: decides when observers are called; ``None``: the running event loop.
+        scheduler: decides when observers are called; ``None``: the event loop of the connection.
         report: called with an observer and what it raised; without it that is logged.
     """
 

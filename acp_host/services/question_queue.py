@@ -111,7 +111,7 @@ class QuestionQueue(Observable[tuple[PendingQuestion[Request, Answer], ...]], Ge
 
     Args:
         timeout: seconds that a person may take for an answer; ``None``: as long as the agent waits.
-        scheduler: decides when observers are called; ``None``: the running event loop.
+        scheduler: decides when observers are called; ``None``: the event loop of the connection.
         report: called with an observer and what it raised; without it that is logged.
 
     Raises:
@@ -127,7 +127,7 @@ class QuestionQueue(Observable[tuple[PendingQuestion[Request, Answer], ...]], Ge
     ) -> None:
         if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
             raise InvalidInput(f"timeout is a number of seconds above 0, not {timeout!r}")
-        super().__init__(scheduler or AsyncioScheduler(), report)
+        super().__init__(scheduler or AsyncioScheduler.of_first_use(), report)
         self.thread: int | None = None
         self._timeout = timeout
         self._numbers = itertools.count(1)

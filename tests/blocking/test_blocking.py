@@ -49,6 +49,35 @@ class Loop:
         self.thread.join(DEADLINE)
 
 
+class TestTurnsAwaitedElsewhere:
+    """In a notebook, a loop runs already, and it is not the connection's."""
+
+    async def test_a_turn_is_awaited_while_that_loop_goes_on(self, host: blocking.HostConnection) -> None:
+        session = host.new_session()
+        first, second = await asyncio.gather(session.prompt("/say one"), session.prompt("/say two"))
+        assert (first.text, second.text) == ("one", "two")
+
+    async def test_it_raises_what_the_turn_raises(self, host: blocking.HostConnection) -> None:
+        with pytest.raises(acp_host.RequestFailed, match="broken"):
+            await host.new_session().prompt("/error -32000 broken")
+
+    async def test_a_task_that_is_cancelled_cancels_the_turn(self, host: blocking.HostConnection) -> None:
+        turn = host.new_session().prompt("/wait")
+        task = asyncio.ensure_future(turn)
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert turn.wait().stop_reason == "cancelled"
+
+    async def test_the_end_of_the_connection_ends_it(self, host: blocking.HostConnection) -> None:
+        task = asyncio.ensure_future(host.new_session().prompt("/wait"))
+        await asyncio.sleep(0)
+        await asyncio.to_thread(host.close)
+        with pytest.raises(acp_host.AcpError):
+            await task
+
+
 class TestTurns:
     def test_a_prompt_is_waited_for(self, host: blocking.HostConnection) -> None:
         session = host.new_session()

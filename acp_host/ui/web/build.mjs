@@ -7,7 +7,7 @@ import * as esbuild from "esbuild";
 const folder = argv[2] ?? "../static";
 await mkdir(folder, { recursive: true });
 const { metafile } = await esbuild.build({
-  entryPoints: { view: "src/view.tsx", page: "src/page.ts", "view-style": "styles/view.css", "page-style": "styles/page.css" },
+  entryPoints: { view: "src/view.ts", page: "src/page.ts", "view-style": "styles/view.css", "page-style": "styles/page.css" },
   entryNames: "[name]",
   outdir: folder,
   bundle: true,

@@ -4,9 +4,6 @@ import type { Transport } from "./feed";
 import { Store } from "./store";
 import { App } from "./view/app";
 
-export { connectFeed } from "./socket";
-export type { Transport } from "./feed";
-
 /** A frame that takes longer to draw than this, in milliseconds, is followed by a pause: the user comes first. */
 const LONG = 16;
 /** How long the pause is, in times of what was drawn. */

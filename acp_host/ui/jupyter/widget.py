@@ -1,0 +1,156 @@
+"""The widget: :class:`AgentWidget`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import anywidget
+import traitlets
+
+from acp_host import blocking
+from acp_host.errors import InvalidInput
+from acp_host.host.prompt_content import PromptPart
+from acp_host.reminders import Reminder, ReminderReceipt
+from acp_host.services.elicitation_queue import ElicitationQueue
+from acp_host.transports import Transport
+from acp_host.ui.jupyter.asking import asking
+from acp_host.ui.jupyter.conversation import Audience, Conversation
+from acp_host.ui.jupyter.past_cells import let_past_cells
+from acp_host.ui.page_files import STATIC
+
+__all__ = ["AgentWidget"]
+
+_HEIGHT = 560
+
+
+class AgentWidget(anywidget.AnyWidget):
+    """A conversation with an agent in a notebook. ::
+
+        widget = AgentWidget(["some-agent", "--acp"], cwd="project", files=True)
+        widget
+
+    It returns at once; the agent starts in the background, and what goes wrong is shown in the widget, and raised where
+    the agent is used. The connection lives on a thread of its own: a cell that runs does not hold it up. The widget can
+    be shown several times. It goes on until :meth:`close`, or the kernel's end.
+
+    Args:
+        target: as for :func:`acp_host.blocking.connect`.
+        host: a connection of :mod:`acp_host.blocking` that is there already, in place of ``target``; it stays open when
+            the widget is closed. Pass the queues that it was given as ``permissions`` and ``elicitation``, too.
+        cwd: where the session works; with ``target`` also the agent's process.
+        permissions: ``"ask"``, ``"reject"``, ``"read_only"``, ``"allow_once"``, or as for ``connect``. What a policy
+            does not decide is asked in the widget, and so is everything without this.
+        elicitation: as for ``connect``; without it, forms and web pages are shown in the widget.
+        height: of the view, in pixels.
+        options: as for ``connect``, e.g. ``files=True``; nothing that lets the agent act is offered without.
+
+    Raises:
+        InvalidInput: there is not exactly one of ``target`` and ``host``; or an argument is wrong.
+    """
+
+    _esm = STATIC / "view.js"
+    _css = STATIC / "view-style.css"
+    _words = traitlets.Unicode().tag(sync=True)
+    height = traitlets.Int(_HEIGHT).tag(sync=True)
+    _conversation: Conversation | None = None
+
+    def __init__(
+        self,
+        target: Sequence[str] | str | Transport | None = None,
+        *,
+        host: blocking.HostConnection | None = None,
+        cwd: str | os.PathLike[str] = ".",
+        permissions: Any = None,
+        elicitation: Any = None,
+        height: int = _HEIGHT,
+        **options: Any,
+    ) -> None:
+        if (target is None) == (host is None):
+            raise InvalidInput("AgentWidget takes an agent, or host=… for a connection that is there already")
+        if host is not None and options:
+            raise InvalidInput(f"a connection that is there already takes no {', '.join(options)}")
+        super().__init__(height=height)
+        decides, permission_queue = asking(permissions)
+        forms = ElicitationQueue() if elicitation is None and host is None else elicitation
+        here = str(cwd) if _is_elsewhere(target) else os.path.abspath(cwd)
+
+        def connect() -> blocking.HostConnection:
+            if host is not None:
+                return host
+            assert target is not None
+            return blocking.connect(target, permissions=decides, elicitation=forms, **{"sidebar": True, **options})
+
+        audience = Audience(
+            tell=self.send,
+            say=self._say,
+            permissions=permission_queue if host is None else permissions,
+            elicitation=forms if isinstance(forms, ElicitationQueue) else None,
+        )
+        self._conversation = Conversation(
+            connect, name=_name_of(target, host), cwd=here, audience=audience, owns=host is None
+        )
+        self.on_msg(self._take)
+        let_past_cells(self.comm)
+
+    @property
+    def host(self) -> blocking.HostConnection:
+        """The connection; waits until the agent is ready.
+
+        Raises:
+            AcpError: it could not be started.
+        """
+        return self._talk().host
+
+    @property
+    def session(self) -> blocking.Session:
+        """The session; waits until the agent has opened it, and raises what kept it from that."""
+        return self._talk().session
+
+    def prompt(self, content: PromptPart | Iterable[PromptPart], **options: Any) -> blocking.Turn:
+        """Queue a prompt, as ``session.prompt``; the turn can be awaited, or waited for, or left alone. ::
+
+        result = await widget.prompt("Fix the failing test")
+        """
+        return self.session.prompt(content, **options)
+
+    def remind(self, body: str | Reminder, **options: Any) -> ReminderReceipt:
+        """Tell the model something that the user did not type, as ``session.remind``."""
+        return self.session.remind(body, **options)
+
+    def cancel(self) -> None:
+        """Cancel the turn that runs and those that wait, as ``session.cancel``."""
+        self.session.cancel()
+
+    def close(self) -> None:
+        """End the conversation, and the views of it. May be called repeatedly."""
+        if self._conversation is not None:
+            self._conversation.close()
+        super().close()
+
+    def _talk(self) -> Conversation:
+        assert self._conversation is not None
+        return self._conversation
+
+    def _say(self, words: str) -> None:
+        self._words = words
+
+    def _take(self, _: Any, content: Mapping[str, Any], buffers: Any) -> None:
+        """Take what a view says: on the main thread, where no cell runs, or on another one."""
+        if content.get("kind") != "took":
+            self.send({"view": content.get("view"), "kind": "got", "number": content.get("number")})
+        self._talk().take(content)
+
+
+def _is_elsewhere(target: Any) -> bool:
+    return isinstance(target, str) and "://" in target
+
+
+def _name_of(target: Any, host: blocking.HostConnection | None) -> str:
+    """Return what an agent is called that has not said it yet."""
+    if host is not None:
+        return host.agreement.agent_name
+    if isinstance(target, str):
+        return target
+    return str(target[0]) if isinstance(target, Sequence) and target else "the agent"

@@ -1,0 +1,164 @@
+"""The widget as Python has it: what it connects, shows, and gives to await or to wait for."""
+
+from __future__ import annotations
+
+import gc
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+import acp_host
+from acp_host import PermissionPolicy, PermissionQueue, Permissions, blocking
+from acp_host.testing import ReferenceAgent
+from acp_host.ui.jupyter import AgentWidget
+from acp_host.ui.jupyter.asking import asking
+from tests.ui.jupyter.widgets import DEADLINE, Told, shown
+
+
+def agents() -> list[psutil.Process]:
+    return psutil.Process().children(recursive=True)
+
+
+class TestTurns:
+    def test_a_prompt_is_waited_for(self, tmp_path: Path) -> None:
+        with shown(tmp_path) as widget:
+            assert widget.prompt("/say Hello").wait().text == "Hello"
+
+    async def test_or_awaited_as_at_the_top_of_a_cell(self, tmp_path: Path) -> None:
+        with shown(tmp_path) as widget:
+            assert (await widget.prompt("/say Hello")).text == "Hello"
+
+    async def test_a_cell_that_blocks_its_loop_stalls_neither_agent_nor_views(self, tmp_path: Path) -> None:
+        with shown(tmp_path) as widget:
+            session = widget.session.id
+            widget.command(id=1, command="resume", session=session)
+            turn = widget.prompt("/slow 5")
+            widget.until(lambda: any("chunk 5" in str(each) or turn.done for each in widget.told))  # blocks this loop
+            assert turn.wait().outcome.kind == "completed"
+
+    def test_reminders_and_cancelling(self, tmp_path: Path) -> None:
+        with shown(tmp_path) as widget:
+            turn = widget.prompt("/wait")
+            assert widget.remind("2 tests failed", ttl_turns=2).rung == "inject_reminder"
+            widget.cancel()
+            assert turn.wait().stop_reason == "cancelled"
+
+
+class TestPermissions:
+    def answer(self, widget: Told) -> str:
+        turn = widget.prompt("/edit notes.txt")
+        items = widget.until(lambda: any(each["items"] for each in widget.messages("questions")) or turn.done)
+        if turn.done:
+            return str(turn.wait().text)
+        [question] = widget.messages("questions")[-1]["items"]
+        assert items
+        option = next(each["id"] for each in question["options"] if each["kind"] == "allow_once")
+        widget.command(id=9, command="answer", question=question["number"], option=option)
+        return str(turn.wait().text)
+
+    @pytest.mark.parametrize("given", [None, "ask", PermissionPolicy.ask(), Permissions(), PermissionQueue()])
+    async def test_whoever_looks_is_asked(self, given: Any, tmp_path: Path) -> None:
+        """Also where a loop runs already that is not the connection's, as in a notebook."""
+        with shown(tmp_path, permissions=given, files=True) as widget:
+            self.answer(widget)
+            assert (tmp_path / "notes.txt").exists()
+
+    @pytest.mark.parametrize(
+        "given, written",
+        [("reject", False), ("read-only", False), ("allow_once", True), (lambda request: "allow-once", None)],
+    )
+    def test_nobody_is_asked_what_is_decided(self, given: Any, written: bool | None, tmp_path: Path) -> None:
+        with shown(tmp_path, permissions=given, files=True) as widget:
+            widget.prompt("/edit notes.txt").wait()
+            assert not any(each["items"] for each in widget.messages("questions"))
+            assert written is None or (tmp_path / "notes.txt").exists() is written
+
+    def test_a_word_that_is_none(self) -> None:
+        with pytest.raises(acp_host.InvalidInput, match="ask, reject, read_only, allow_once"):
+            asking("sometimes")
+
+
+class TestBeginning:
+    def test_it_does_not_wait_for_the_agent_and_a_view_that_came_early_is_called(self, tmp_path: Path) -> None:
+        began = time.monotonic()
+        widget = Told(ReferenceAgent.command(), cwd=tmp_path)
+        assert time.monotonic() - began < 1
+        widget.says("join")
+        widget.until(lambda: ({"view": "*", "kind": "gone", "number": 0}, None) in widget.told)
+        widget.says("join", 2)
+        widget.until(lambda: widget.messages("hello"))
+        assert widget._words == ""
+        widget.close()
+
+    def test_an_agent_that_cannot_be_started_is_told_and_raised(self) -> None:
+        widget = Told(["/no/such/agent"])
+        with pytest.raises(acp_host.AcpError, match="/no/such/agent"):
+            widget.prompt("Hello")
+        assert "/no/such/agent could not be started" in widget._words
+        widget.says("join")  # and is answered
+        assert widget.told[-1][0]["kind"] == "got"
+        widget.close()
+
+    def test_an_agent_that_wants_a_login_is_told_and_the_connection_stays(self) -> None:
+        widget = Told(ReferenceAgent(require_auth=True).transport())
+        with pytest.raises(acp_host.AuthRequired):
+            _ = widget.session
+        assert widget._words.startswith("No session was opened: ")
+        assert not widget.host.closed
+        widget.close()
+
+    @pytest.mark.parametrize("arguments", [{}, {"target": ["agent"], "host": "a host"}, {"host": "h", "files": True}])
+    def test_what_fits_nothing_is_refused(self, arguments: dict[str, Any]) -> None:
+        with pytest.raises(acp_host.InvalidInput):
+            AgentWidget(**arguments)
+        gc.collect()  # what was made of it is of no consequence
+
+
+class TestConnectionThatIsThere:
+    def test_it_is_shown_with_its_session_and_stays_open(self, tmp_path: Path) -> None:
+        queue = PermissionQueue()
+        with blocking.connect(ReferenceAgent.command(), permissions=queue, files=True) as host:
+            session = host.new_session(tmp_path)
+            widget = Told(host=host, permissions=queue)
+            assert widget.session == session
+            widget.says("join")
+            assert TestPermissions().answer(widget)
+            widget.close()
+            assert session.prompt("/say Hello").wait().text == "Hello"
+
+    def test_one_that_is_closed_by_another_is_closed_here(self) -> None:
+        host = blocking.connect(ReferenceAgent.command())
+        widget = Told(host=host)
+        assert widget.session
+        host.close()
+        widget.says("here")
+        widget.close()
+        assert widget._words == "The conversation with Reference Agent has ended."
+
+
+class TestEnd:
+    def test_closing_ends_the_agent_and_may_be_repeated(self, tmp_path: Path) -> None:
+        before = agents()
+        widget = Told(ReferenceAgent.command(), cwd=tmp_path)
+        assert widget.session
+        [agent] = [each for each in agents() if each not in before]
+        widget.close()
+        assert not agent.is_running()
+        with pytest.raises(acp_host.AcpError):
+            widget.prompt("Hello")
+        widget.says("took")
+        widget.close()
+
+    def test_closing_while_the_agent_starts(self) -> None:
+        before = agents()
+        widget = Told(ReferenceAgent.command())
+        widget.close()
+        with pytest.raises(acp_host.ConnectionClosed):
+            _ = widget.session
+        deadline = time.monotonic() + DEADLINE
+        while [each for each in agents() if each not in before]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
