@@ -23,9 +23,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         from acp_host.cli.command import run_command
+
+        return run_command(sys.argv[1:] if argv is None else argv)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "rich":
             raise
         print("acp-host: this command needs rich; get it with: pip install 'acp-host[cli]'", file=sys.stderr)
         return 2
-    return run_command(sys.argv[1:] if argv is None else argv)

@@ -43,7 +43,6 @@ def add_parser(commands: Any) -> None:
     """Add the sub-command to the command line."""
     parser = commands.add_parser(
         "chat",
-        help="hold a conversation in the terminal",
         description=_DESCRIPTION,
         epilog=f"{_EXAMPLE}\n{exit_code_help()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,

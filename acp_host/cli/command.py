@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import json
 import os
 import signal
@@ -13,7 +14,6 @@ from http import HTTPStatus
 from typing import Any
 
 from acp_host._version import __version__
-from acp_host.cli import agent, chat, demo, inspect, record, replay, run, serve
 from acp_host.cli.exits import ExitCode, code_of_error, code_of_signal, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.errors import AcpError, InvalidInput, RequestFailed, TransportError
@@ -23,6 +23,17 @@ from acp_host.redaction import redact, redact_text
 __all__ = ["run_command"]
 
 _LONGEST_DATA = 2_000
+_COMMANDS = {
+    "demo": "show a whole conversation with the built-in agent, and how reminders and notices travel",
+    "run": "send one prompt to an agent",
+    "chat": "hold a conversation in the terminal",
+    "serve": "show a conversation as a page in the browser",
+    "inspect": "show what an agent offers",
+    "replay": "show what a recording amounts to",
+    "agent": "be an agent without a model, for tests: over stdio, or served over a network",
+    "record": "record what an agent and its host say, for a bug report",
+}
+"""Sub-command, which is also its module, → what it does, in a line."""
 
 
 def run_command(argv: Sequence[str]) -> int:
@@ -70,8 +81,12 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--version", action="version", version=f"acp-host {__version__}")
     commands = parser.add_subparsers(dest="name", metavar="COMMAND", required=True)
-    for module in (demo, run, chat, serve, inspect, replay, agent, record):
-        module.add_parser(commands)
+    named = next((argument for argument in argv if not argument.startswith("-")), None)
+    for name, purpose in _COMMANDS.items():
+        if name == named:  # the only one whose module is loaded
+            importlib.import_module(f"acp_host.cli.{name}").add_parser(commands)
+        else:
+            commands.add_parser(name, help=purpose)
     return parser.parse_args(argv)
 
 

@@ -48,7 +48,6 @@ def add_parser(commands: Any) -> None:
     """Add the sub-command to the command line."""
     parser = commands.add_parser(
         "demo",
-        help="show a whole conversation with the built-in agent, and how reminders and notices travel",
         description="Hold a whole conversation with the built-in reference agent, then send reminders to four kinds "
         "of it, and print it all. Needs no network. In version 2 the agent works with files and commands of its own.",
         allow_abbrev=False,

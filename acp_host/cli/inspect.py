@@ -40,7 +40,6 @@ def add_parser(commands: Any) -> None:
     """Add the sub-command to the command line."""
     parser = commands.add_parser(
         "inspect",
-        help="show what an agent offers",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="acp-host inspect [options] AGENT...",

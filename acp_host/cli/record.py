@@ -41,7 +41,6 @@ def add_parser(commands: Any) -> None:
     """Add the sub-command to the command line."""
     parser = commands.add_parser(
         "record",
-        help="record what an agent and its host say, for a bug report",
         description=_DESCRIPTION,
         epilog=f"{_EXAMPLES}\n{exit_code_help()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,

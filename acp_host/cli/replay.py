@@ -48,7 +48,6 @@ def add_parser(commands: Any) -> None:
     """Add the sub-command to the command line."""
     parser = commands.add_parser(
         "replay",
-        help="show what a recording amounts to",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="acp-host replay [--json | --ui | --lint] [--speed X] RECORDING\n       acp-host replay --diff A B",

@@ -58,7 +58,6 @@ def add_parser(commands: Any) -> None:
     """Add the sub-command to the command line."""
     parser = commands.add_parser(
         "run",
-        help="send one prompt to an agent",
         description=_DESCRIPTION,
         epilog=f"{_EXAMPLE}\n{exit_code_help()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,

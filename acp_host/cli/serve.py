@@ -51,7 +51,6 @@ def add_parser(commands: Any) -> None:
     """Add the sub-command to the command line."""
     parser = commands.add_parser(
         "serve",
-        help="show a conversation as a page in the browser",
         description=_DESCRIPTION,
         epilog=f"{_EXAMPLE}\n{exit_code_help()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,

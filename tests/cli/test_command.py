@@ -42,7 +42,9 @@ def test_installed_command() -> None:
 
 
 def test_without_rich_it_says_how_to_get_it() -> None:
-    program = "import sys; sys.modules['rich'] = None; from acp_host.cli import main; sys.exit(main(['--version']))"
+    program = (
+        "import sys; sys.modules['rich'] = None; from acp_host.cli import main; sys.exit(main(['inspect', 'agent']))"
+    )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert ran.returncode == 2
     assert ran.stderr == "acp-host: this command needs rich; get it with: pip install 'acp-host[cli]'\n"
