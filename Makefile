@@ -15,6 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CANDIDATES := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11)
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+FUZZ_ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -23,7 +24,7 @@ NPM_STAMP := tests/npm/node_modules/.package-lock.json
 WEB := acp_host/ui/web
 WEB_STAMP := $(WEB)/node_modules/.package-lock.json
 
-.PHONY: help demo test lint format setup npm-peers interop bench web schema-diff system-deps clean
+.PHONY: help demo test lint format setup npm-peers interop bench fuzz web schema-diff system-deps clean
 
 help:
 	@echo "make demo     a whole conversation with the built-in agent, on the terminal"
@@ -32,6 +33,7 @@ help:
 	@echo "make interop  conversations with real agents, installed into .interop/, against a fake model"
 	@echo "make web      build the page (acp_host/ui/static) from its sources (acp_host/ui/web)"
 	@echo "make bench    speed and size, side by side with the official SDKs (BENCH_ARGS=--quick: one minute)"
+	@echo "make fuzz     every decoder and reducer against a million inputs each (FUZZ_ARGS=\"TARGET… --runs N\")"
 	@echo "make schema-diff VERSION=2.4.0  what that release of the upstream schema changes, and in which of our files"
 	@echo "make setup    only install what make test needs;  make clean  removes all that was installed"
 
@@ -61,6 +63,9 @@ interop: setup
 bench: setup
 	$(BIN)/python -m tests.bench $(BENCH_ARGS)
 
+fuzz: $(VENV)/.installed-fuzz
+	$(BIN)/python -m tests.fuzz $(FUZZ_ARGS)
+
 web: $(WEB_STAMP)
 	@cd $(WEB) && npm run --silent check && npm run --silent build
 
@@ -87,7 +92,7 @@ system-deps: $(VENV)/.installed-qt
 	$(call install,Xvfb with toolkits,$(TOOLKITS),windows are,dpkg -s $(TOOLKITS))
 
 clean:
-	rm -rf $(VENV) .interop tests/npm/node_modules $(WEB)/node_modules build dist
+	rm -rf $(VENV) .interop .fuzz tests/npm/node_modules $(WEB)/node_modules build dist
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -113,6 +118,11 @@ $(VENV)/.installed-dev: pyproject.toml $(VENV)/.created
 $(VENV)/.installed-qt: pyproject.toml $(VENV)/.installed-dev
 	@echo "Installing PySide6"
 	@$(PIP_INSTALL) --editable '.[qt]'
+	@touch $@
+
+$(VENV)/.installed-fuzz: pyproject.toml $(VENV)/.installed-dev
+	@echo "Installing the fuzzer"
+	@$(PIP_INSTALL) --editable '.[fuzz]'
 	@touch $@
 
 ifneq ($(shell command -v npm 2>/dev/null),)

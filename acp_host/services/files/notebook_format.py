@@ -83,9 +83,8 @@ class NotebookFormat:
         if isinstance(notebook.get("nbformat_minor"), int):
             notebook["nbformat_minor"] = max(notebook["nbformat_minor"], _MINOR)
         _give_ids(notebook.get("cells"), live)
-        for fault in self._validator.iter_validate(notebook, version=4, version_minor=_MINOR):
-            place = "$" + "".join(f"[{part!r}]" for part in fault.absolute_path)
-            raise ValueError(f"is a notebook, and this is no valid one: {fault.message[:_LONGEST_PROBLEM]} at {place}")
+        if (fault := self._fault_of(notebook)) is not None:
+            raise ValueError(f"is a notebook, and this is no valid one: {fault}")
         count = Counter(cell["id"] for cell in notebook["cells"])
         for cell_id, times in count.items():
             if times > 1:
@@ -93,6 +92,18 @@ class NotebookFormat:
         # Into plain objects again, which orjson, equality and the application understand best.
         read: Notebook = orjson.loads(orjson.dumps(self._v4.reads(orjson.dumps(notebook).decode())))
         return read
+
+    def _fault_of(self, notebook: Notebook) -> str | None:
+        """Return the first thing that is wrong with a notebook, and where."""
+        try:
+            fault = next(self._validator.iter_validate(notebook, version=4, version_minor=_MINOR), None)
+        except (AttributeError, LookupError, TypeError):
+            # The validator looks closer at what it finds wrong, and stumbles if the word for its type is no string.
+            return "the type of a cell or of an output is no word that is known"
+        if fault is None:
+            return None
+        place = "$" + "".join(f"[{part!r}]" for part in fault.absolute_path)
+        return f"{fault.message[:_LONGEST_PROBLEM]} at {place}"
 
     def essence(self, text: str, /) -> str:
         """As :meth:`DocumentFormat.essence`: the notebook without what is made by running it."""

@@ -189,6 +189,8 @@ async def test_cells_without_an_id_are_known_by_their_source(agent: Agent, jupyt
         (notebook(code("a", outputs=None)), "no valid one"),
         (notebook(prose("a", source=None)), "no valid one"),  # type: ignore[arg-type]
         (notebook(prose("not an id!")), "no valid one"),
+        (notebook(prose("a") | {"cell_type": []}), "no valid one"),  # type: ignore[arg-type]
+        (notebook(prose("a") | {"cell_type": "__class__"}), "no valid one"),
         (notebook(3), "no valid one"),  # type: ignore[arg-type]
         ({**notebook(), "cells": {}}, "no valid one"),
         ({**notebook(), "nbformat_minor": "5"}, "no valid one"),
