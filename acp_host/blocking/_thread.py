@@ -35,6 +35,11 @@ class LoopThread:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop, for those who wait on a loop of their own."""
+        return self._loop
+
     def run(self, function: Callable[[], Awaitable[_R]]) -> _R:
         """Call a function on the loop, await what it returns, and return the result of that.
 

@@ -12,13 +12,14 @@ from pathlib import Path
 from websockets.datastructures import Headers
 from websockets.http11 import Response
 
-__all__ = ["STATIC", "PageFiles", "plain_page"]
+__all__ = ["HTML", "STATIC", "PageFiles", "page_headers", "plain_page"]
 
 STATIC = Path(__file__).parent / "static"
 """Where the page is that comes with the library."""
 
+HTML = "text/html; charset=utf-8"
 _TYPES: Mapping[str, str] = {
-    ".html": "text/html; charset=utf-8",
+    ".html": HTML,
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".json": "application/json",
@@ -32,7 +33,7 @@ _TYPES: Mapping[str, str] = {
 _NOT_BUILT = "The page has not been built: acp_host/ui/static has no index.html. The feed is at /feed."
 
 
-def _policy(host: str) -> str:
+def _policy(changed: Mapping[str, str]) -> str:
     """Return the Content-Security-Policy: nothing from elsewhere, and nothing inline."""
     rules = {
         "default-src": "'none'",
@@ -41,15 +42,34 @@ def _policy(host: str) -> str:
         "img-src": "'self' data: blob:",
         "media-src": "data: blob:",
         "font-src": "'self'",
-        "connect-src": f"'self' ws://{host} wss://{host}",
+        "connect-src": "'self'",
         "base-uri": "'none'",
         "form-action": "'none'",
         "frame-ancestors": "'none'",
         # No text becomes HTML but by the page's sanitiser.
         "require-trusted-types-for": "'script'",
         "trusted-types": "dompurify",
+        **changed,
     }
     return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def page_headers(kind: str, changed: Mapping[str, str] | None = None) -> tuple[tuple[str, str], ...]:
+    """Return the headers that keep a page to itself.
+
+    Args:
+        kind: the type of the body.
+        changed: rules of the Content-Security-Policy that are others here, by their names.
+    """
+    return (
+        ("Content-Type", kind),
+        ("Cache-Control", "no-store"),
+        ("Content-Security-Policy", _policy(changed or {})),
+        ("Referrer-Policy", "no-referrer"),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+    )
 
 
 class PageFiles:
@@ -66,6 +86,10 @@ class PageFiles:
             if kind is not None and path.is_file():
                 self._files[f"/{path.relative_to(folder).as_posix()}"] = path.read_bytes(), kind
 
+    def find(self, path: str) -> tuple[bytes, str] | None:
+        """Return a file and its type by a path, where ``/`` is the page; ``None`` if there is no such file."""
+        return self._files.get("/index.html" if path == "/" else path)
+
     def response(self, path: str, host: str) -> Response:
         """Return the answer to a request for a path.
 
@@ -73,7 +97,7 @@ class PageFiles:
             path: of the request, without its query.
             host: what the page calls this server.
         """
-        found = self._files.get("/index.html" if path == "/" else path)
+        found = self.find(path)
         if found is None and path == "/":
             return plain_page(HTTPStatus.OK, _NOT_BUILT, host)
         if found is None:
@@ -95,7 +119,7 @@ def plain_page(
         head: further elements of the page's head.
     """
     page = f'<!doctype html><html lang="en"><head><title>acp-host</title>{head}</head><body><p>{text}</p></body></html>'
-    return _response(status, page.encode(), _TYPES[".html"], host, headers)
+    return _response(status, page.encode(), HTML, host, headers)
 
 
 def _response(
@@ -103,15 +127,9 @@ def _response(
 ) -> Response:
     headers = Headers(
         [
-            ("Content-Type", kind),
+            *page_headers(kind, {"connect-src": f"'self' ws://{host} wss://{host}"}),
             ("Content-Length", str(len(body))),
-            ("Cache-Control", "no-store"),
-            ("Content-Security-Policy", _policy(host)),
-            ("Referrer-Policy", "no-referrer"),
-            ("X-Content-Type-Options", "nosniff"),
             ("X-Frame-Options", "DENY"),
-            ("Cross-Origin-Opener-Policy", "same-origin"),
-            ("Cross-Origin-Resource-Policy", "same-origin"),
             ("Connection", "close"),
             *more,
         ]

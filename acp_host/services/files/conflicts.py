@@ -98,9 +98,9 @@ class FileView:
     format: DocumentFormat = PLAIN_TEXT
 
     @classmethod
-    def of_file(cls, disk: str | None) -> FileView:
+    def of_file(cls, disk: str | None, format: DocumentFormat = PLAIN_TEXT) -> FileView:
         """Return the view of a file that is not open."""
-        return cls(current=disk, hash=KnownText.of(disk).hash, disk=disk)
+        return cls(current=disk, hash=KnownText.of(disk, format).hash, disk=disk, format=format)
 
     @classmethod
     def of_document(cls, document: OpenDocument, disk: str | None) -> FileView:

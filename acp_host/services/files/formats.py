@@ -23,6 +23,8 @@ class DocumentFormat(Protocol):
     def adopt(self, current: str, text: str, /) -> str:
         """Return what becomes of a document, now ``current``, when an agent writes a text to it.
 
+        ``current`` may be none of this format: a new file, or one that was damaged.
+
         Raises:
             ValueError: the text is none of this format, as for :meth:`essence`.
         """

@@ -112,8 +112,11 @@ class NotebookFormat:
         return orjson.dumps([cells, notebook["metadata"]], option=orjson.OPT_SORT_KEYS).decode()
 
     def adopt(self, current: str, text: str, /) -> str:
-        """As :meth:`DocumentFormat.adopt`: cells are the same if they have the same id."""
-        live = self.read(current)
+        """As :meth:`DocumentFormat.adopt`: cells are the same if they have the same id. What is there may be none."""
+        try:
+            live = self.read(current)
+        except ValueError:
+            live = {"nbformat": 4, "nbformat_minor": _MINOR, "cells": []}
         notebook = self.read(text, live["cells"])
         known = {cell["id"]: cell for cell in live["cells"]}
         cells = [_with_outputs_of(known.get(cell["id"]), cell) for cell in notebook["cells"]]

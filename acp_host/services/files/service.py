@@ -29,7 +29,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ from acp_host.services.files.changes import FileChange, FileTarget
 from acp_host.services.files.conflicts import ConflictHandler, FileView, WriteConflict
 from acp_host.services.files.disk import Disk, invalid, not_found
 from acp_host.services.files.edits import text_edits
-from acp_host.services.files.formats import PLAIN_TEXT
+from acp_host.services.files.formats import PLAIN_TEXT, DocumentFormat
 from acp_host.services.files.known_texts import KnownText
 from acp_host.services.files.rules import FileRules
 from acp_host.services.files.writes import FileSession, Write, Written, refusal, written_by
@@ -82,6 +82,8 @@ class FileService:
         read_only: patterns of files that the agent may not write.
         buffers: the editor's open documents: a :class:`~acp_host.services.files.buffers.BufferProvider`, or several,
             which are asked in order.
+        formats: how files are checked, compared and merged that are not open, by the end of their names:
+            ``{".ipynb": NotebookFormat()}``. A text that is none of the format is refused. All others are plain text.
         conflict: decides what becomes of a write that would undo somebody else's change, as in
             :data:`~acp_host.services.files.conflicts.ConflictHandler`; ``None`` refuses it, and tells the agent to read
             the file again.
@@ -109,6 +111,7 @@ class FileService:
         deny: Sequence[str] = (),
         read_only: Sequence[str] = (),
         buffers: BufferProvider | Sequence[BufferProvider] = (),
+        formats: Mapping[str, DocumentFormat] | None = None,
         conflict: ConflictHandler | None = None,
         create_parents: bool = True,
         max_file_size: int = MAX_FILE_SIZE,
@@ -123,6 +126,7 @@ class FileService:
         self.asking: Callable[[WriteTextFileRequest], AbstractContextManager[None]] = lambda request: nullcontext()
         self.looking: Callable[[], AbstractContextManager[None]] = nullcontext
         self._buffers = _providers(buffers)
+        self._formats = {suffix.lower(): format for suffix, format in (formats or {}).items()}
         self._decide = conflict
         self._disk = Disk(max_file_size=max_file_size, create_parents=create_parents)
         self._changes: Observers[FileChange] = Observers(_log_failure)
@@ -244,6 +248,9 @@ class FileService:
                     return real, provider, document
         return None
 
+    def _format_of(self, real: str) -> DocumentFormat:
+        return self._formats.get(os.path.splitext(real)[1].lower(), PLAIN_TEXT)
+
     # --- reading ----------------------------------------------------------------------------------------------------
 
     async def _read(self, session: FileSession, path: str) -> tuple[str | None, KnownText]:
@@ -258,7 +265,7 @@ class FileService:
     def _read_disk(self, session: FileSession, path: str, permit: Permit) -> tuple[str | None, KnownText]:
         with self._disk.reading(session.roots, path, permit) as place:
             stored = self._disk.load(path, place)
-            return place.path, KnownText.of(stored.text if stored else None)
+            return place.path, KnownText.of(stored.text if stored else None, self._format_of(place.path))
 
     def _read_document(
         self, session: FileSession, path: str, real: str, permit: Permit, document: OpenDocument
@@ -306,23 +313,22 @@ class FileService:
             # its owner has protected.
             stored = self._disk.load(path, place, os.O_RDWR)
             old_text = stored.text if stored else None
-            conflict = write.conflict(place.path, FileView.of_file(old_text))
+            format = self._format_of(place.path)
+            new_text = _adopted(write, format, old_text or "")
+            conflict = write.conflict(place.path, FileView.of_file(old_text, format))
             if conflict is not None:
                 return conflict
             try:
-                self._disk.replace(path, place, write.text, stored)
+                self._disk.replace(path, place, new_text, stored)
             except ChangedMeanwhile:
                 return None
-            return written_by(write, place.path, FileTarget.DISK, old_text, write.text, PLAIN_TEXT)
+            return written_by(write, place.path, FileTarget.DISK, old_text, new_text, format)
 
     def _prepare_edit(
         self, write: Write, permit: Permit, real: str, document: OpenDocument
     ) -> tuple[BufferEdit, Written] | WriteConflict:
         self._disk.encode(write.path, write.text)
-        try:
-            new_text = document.format.adopt(document.text, write.text)
-        except ValueError as error:
-            raise invalid(write.path, str(error)) from None
+        new_text = _adopted(write, document.format, document.text)
         view = FileView.of_document(document, self._text_on_disk(write.session, real, permit))
         conflict = write.conflict(real, view)
         if conflict is not None:
@@ -368,6 +374,14 @@ class FileService:
         if decision == conflict.current and decision != conflict.proposed:
             raise invalid(path, "was not written: the user has kept the text that is there, which is another; read it")
         return decision
+
+
+def _adopted(write: Write, format: DocumentFormat, current: str) -> str:
+    """Return what becomes of a document; raises ``InvalidParams`` if the agent's text is none of its format."""
+    try:
+        return format.adopt(current, write.text)
+    except ValueError as error:
+        raise invalid(write.path, str(error)) from None
 
 
 def _log_failure(observer: Callable[[FileChange], Any], error: BaseException) -> None:

@@ -214,6 +214,10 @@ class Feed:
         """Show a session; those that are open on the connection are shown without that."""
         self._sessions.show(session)
 
+    def session_items(self) -> list[dict[str, Any]]:
+        """Return what viewers are told of the sessions, as in the message ``sessions``."""
+        return self._sessions.items()
+
     # --- news -------------------------------------------------------------------------------------------------------
 
     def _changed(self, topic: str) -> None:
