@@ -24,7 +24,7 @@ NPM_STAMP := tests/npm/node_modules/.package-lock.json
 WEB := acp_host/ui/web
 WEB_STAMP := $(WEB)/node_modules/.package-lock.json
 
-.PHONY: help demo test lint format setup npm-peers interop bench fuzz web schema-diff system-deps clean
+.PHONY: help demo test lint format setup npm-peers interop bench smooth fuzz web schema-diff system-deps clean
 
 help:
 	@echo "make demo     a whole conversation with the built-in agent, on the terminal"
@@ -32,6 +32,7 @@ help:
 	@echo "make lint     the first three of these alone;  make format  lets ruff repair what it can"
 	@echo "make interop  conversations with real agents, installed into .interop/, against a fake model"
 	@echo "make web      build the page (acp_host/ui/static) from its sources (acp_host/ui/web)"
+	@echo "make smooth   how long the page is busy at a time: 10,000 entries, 200 updates a second, for 30 seconds"
 	@echo "make bench    speed and size, side by side with the official SDKs (BENCH_ARGS=--quick: one minute)"
 	@echo "make fuzz     every decoder and reducer against a million inputs each (FUZZ_ARGS=\"TARGET… --runs N\")"
 	@echo "make schema-diff VERSION=2.4.0  what that release of the upstream schema changes, and in which of our files"
@@ -65,6 +66,9 @@ bench: setup
 
 fuzz: $(VENV)/.installed-fuzz
 	$(BIN)/python -m tests.fuzz $(FUZZ_ARGS)
+
+smooth: setup
+	$(BIN)/python -m tests.ui.smoothness
 
 web: $(WEB_STAMP)
 	@cd $(WEB) && npm run --silent check && npm run --silent build

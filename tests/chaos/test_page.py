@@ -1,4 +1,4 @@
-"""Rows R320 to R332: what an agent can do to the page that shows it."""
+"""Rows R320 to R339: what an agent can do to the page that shows it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from playwright.async_api import Browser, expect
 from acp_host.testing import ScriptedAgent, gallery
 from acp_host.testing.gallery import HOSTILE_TEXTS
 from tests.ui.exhibit import SESSION, exhibition
+from tests.ui.smoothness import measure
 from tests.ui.watched import watched
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
@@ -249,3 +250,11 @@ async def test_r332_what_the_host_cannot_do_is_shown_as_it_came(browser: Browser
         problem = page.page.get_by_label("Diagnostics").get_by_role("listitem").first
         await expect(problem).to_contain_text("cannot do: _vendor/ask")
         await expect(problem).to_contain_text("<b>Which one?</b>")
+
+
+async def test_r333_large_entries_come_into_sight_without_a_long_task(browser: Browser) -> None:
+    measured = await measure(browser, seconds=4, entries=400, weight=12)
+    assert measured.updates > 100, measured
+    assert len(measured.tasks) > 100, measured
+    # Of the processor's time, which is the same on a busy machine.
+    assert sum(task > 50 for task in measured.tasks) <= 2, measured

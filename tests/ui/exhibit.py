@@ -122,7 +122,8 @@ _LOOK = r"""async (wanted) => {
   do await frame();
   while (document.querySelector(".top option")?.textContent !== wanted.title);
   const last = () => [...document.querySelectorAll("article")].at(-1);
-  while (last() && last().ariaPosInSet !== last().ariaSetSize) await frame();
+  const isDrawn = () => !last() || (last().ariaPosInSet === last().ariaSetSize && !document.querySelector(".undrawn"));
+  while (!isDrawn()) await frame();
   if (wanted.open) await open();
   found.text = document.querySelector("#view").innerText;
   look();

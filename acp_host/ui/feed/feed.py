@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import secrets
 from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
 from types import TracebackType
 from typing import Any
 
@@ -87,7 +89,7 @@ class Feed:
         permissions: PermissionQueue | None = None,
         elicitation: ElicitationQueue | None = None,
         logins: LoginQueue | None = None,
-        cwd: str = ".",
+        cwd: str | os.PathLike[str] = ".",
         read_only: bool = False,
     ) -> None:
         self.controller: Viewer | None = None
@@ -96,7 +98,8 @@ class Feed:
         self._resume = secrets.token_urlsafe(16)
         self._viewer_numbers = itertools.count(1)
         self._viewers: dict[Viewer, None] = {}
-        self._cwd = cwd
+        # An absolute one may be that of another machine, whose form says nothing here.
+        self._cwd = os.fspath(cwd) if PurePosixPath(cwd).is_absolute() else os.path.abspath(cwd)
         self._sessions = ShownSessions(
             lambda: host.sessions, itertools.count(1), self._wake, lambda: self._changed("sessions"), self._renamed
         )
@@ -105,7 +108,7 @@ class Feed:
         self._questions = Questions(
             permissions, elicitation, logins, self._agent_name, lambda: self._changed("questions")
         )
-        self._commands = Commands(host, self._questions, cwd, self._sessions.show, self._sessions.hide)
+        self._commands = Commands(host, self._questions, self._cwd, self._sessions.show, self._sessions.hide)
         self._diagnostics = DiagnosticTopic(host.diagnostics)
         self.topics: dict[str, Any] = {
             "control": Topic(self._seats),

@@ -39,7 +39,9 @@ SHARE = 1 / 20
 _PER_MESSAGE, _PER_BYTE = 50e-6, 2e-9
 """Seconds that it costs to send a message to one viewer, roughly: the host cannot see what the system does."""
 WINDOW = 200
-"""Entries that a snapshot has, the newest; the rest is fetched."""
+"""Entries that a snapshot has at most, the newest; the rest is fetched."""
+_LARGEST_SNAPSHOT, _LARGEST_ENTRIES = 2**20, 2**19
+"""Bytes of a snapshot from which it has fewer entries, and of these then: a page reads it while its user waits."""
 _MAX_DELTAS = 2_000
 _MAX_SIZE = 4 * 2**20
 """How much is kept for viewers that are behind or come back, in deltas and in bytes."""
@@ -206,21 +208,37 @@ class SessionStream:
 
     def _snapshot_message(self) -> bytes:
         if self._encoded is None:
-            transcript = self._snapshot.transcript
-            newest = transcript[-WINDOW:]
-            snapshot: Any = self._snapshot
-            state = to_json(evolve(snapshot, transcript=_NO_ENTRIES))
-            state["transcript"] = {"first": transcript.first, "entries": [to_json(entry) for entry in newest]}
-            self._encoded = encoded(
-                {
-                    "type": "snapshot",
-                    "session": self._session_id,
-                    "version": self.version,
-                    "omitted": len(transcript) - len(newest),
-                    "state": state,
-                }
-            )
+            newest = [to_json(entry) for entry in self._snapshot.transcript[-WINDOW:]]
+            message = self._snapshot_with(newest)
+            if len(message) > _LARGEST_SNAPSHOT:
+                message = self._snapshot_with(_newest_that_fit(newest))
+            self._encoded = message
         return self._encoded
+
+    def _snapshot_with(self, newest: list[Any]) -> bytes:
+        transcript = self._snapshot.transcript
+        snapshot: Any = self._snapshot
+        state = to_json(evolve(snapshot, transcript=_NO_ENTRIES))
+        state["transcript"] = {"first": transcript.first, "entries": newest}
+        return encoded(
+            {
+                "type": "snapshot",
+                "session": self._session_id,
+                "version": self.version,
+                "omitted": len(transcript) - len(newest),
+                "state": state,
+            }
+        )
+
+
+def _newest_that_fit(entries: list[Any]) -> list[Any]:
+    """Return the last of these entries, as many as are not too large together, and at least one."""
+    room = _LARGEST_ENTRIES
+    for place in range(len(entries) - 1, -1, -1):
+        room -= len(encoded(entries[place]))
+        if room < 0:
+            return entries[min(place + 1, len(entries) - 1) :]
+    return entries
 
 
 def _operations(deltas: list[_Delta]) -> Iterator[Operation]:

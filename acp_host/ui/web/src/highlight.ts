@@ -17,22 +17,51 @@ import typescript from "highlight.js/lib/languages/typescript";
 import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
 
+/** What each is called besides; the languages' own lists, which nobody knows before the language is made. */
+const ALIASES: { [name: string]: string[] } = {
+  bash: ["sh", "zsh"],
+  c: ["h"],
+  css: [],
+  diff: ["patch"],
+  go: ["golang"],
+  ini: ["toml"],
+  java: [],
+  javascript: ["js", "jsx", "mjs", "cjs"],
+  json: ["jsonc", "json5"],
+  markdown: ["md"],
+  python: ["py", "pyi"],
+  rust: ["rs"],
+  sql: [],
+  typescript: ["ts", "tsx", "mts", "cts"],
+  xml: ["html", "xhtml", "svg"],
+  yaml: ["yml"],
+};
 const LANGUAGES = { bash, c, css, diff, go, ini, java, javascript, json, markdown, python, rust, sql, typescript, xml, yaml };
-for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
+const BY_NAME = new Map(
+  Object.entries(LANGUAGES).flatMap(([name, language]) => [name, ...ALIASES[name]!].map((one) => [one, { name, language }] as const)),
+);
+
+/** Returns the name of a language that is known here, `null` for others. It is made when it is used first: that takes long. */
+function made(name: string): string | null {
+  const found = BY_NAME.get(name.toLowerCase());
+  if (found === undefined) return null;
+  if (!hljs.getLanguage(found.name)) hljs.registerLanguage(found.name, found.language);
+  return found.name;
+}
 
 /** Longer code is shown without colours: finding them takes time in proportion. */
 const MOST = 20_000;
 
 /** Returns the code as HTML with spans of classes `hljs-…`, or `null` where the language is not known. */
 export function highlight(code: string, language: string): string | null {
-  if (code.length > MOST || !hljs.getLanguage(language)) return null;
-  return hljs.highlight(code, { language, ignoreIllegals: true }).value;
+  const known = code.length > MOST ? null : made(language);
+  return known === null ? null : hljs.highlight(code, { language: known, ignoreIllegals: true }).value;
 }
 
 /** Returns the name of the language of a file, by its ending; empty if that says nothing. */
 export function languageOf(path: string): string {
   const ending = /\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
-  return hljs.getLanguage(ending) ? ending : "";
+  return BY_NAME.has(ending) ? ending : "";
 }
 
 /** A piece of code and the classes of its colours; empty for none. */

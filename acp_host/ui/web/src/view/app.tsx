@@ -5,6 +5,7 @@ import type { SessionState, Turn } from "../state";
 import type { Store, View } from "../store";
 import { Composer } from "./composer";
 import { Context, focusedBeside, useKept, type ViewContext } from "./context";
+import { DrawBudget } from "./draw_budget";
 import { Header, HealthBanner } from "./header";
 import { Toasts } from "./notices";
 import { SidePanel } from "./side_panel";
@@ -20,12 +21,13 @@ export function App(props: { store: Store; view: View; name: string; alone: bool
   const { store, view, name, alone } = props;
   const root = useRef<HTMLDivElement>(null);
   const kept = useMemo(() => new Map<string, unknown>(), []);
+  const budget = useMemo(() => new DrawBudget(), []);
   const [problem, setProblem] = useState("");
   const agent = oneLine(view.hello?.agent.title || view.hello?.agent.name || "the agent", 80);
   const controls = view.hello !== null && view.controller === view.hello.viewer && view.connected === "open";
   const context: ViewContext = useMemo(
-    () => ({ store, agent, controls, kept, alone, failed: setProblem, id: (part) => `${name}-${part}` }),
-    [store, agent, controls, kept, alone, name],
+    () => ({ store, agent, controls, kept, budget, alone, failed: setProblem, id: (part) => `${name}-${part}` }),
+    [store, agent, controls, kept, budget, alone, name],
   );
   const keepFocus = useFocusKept(root);
   useEffect(() => {

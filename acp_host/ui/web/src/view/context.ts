@@ -2,6 +2,7 @@
 import { Component, createContext, type FunctionComponent, h } from "preact";
 import { useContext, useState } from "preact/hooks";
 import type { Store } from "../store";
+import type { DrawBudget } from "./draw_budget";
 
 export interface ViewContext {
   store: Store;
@@ -15,6 +16,8 @@ export interface ViewContext {
   id: (name: string) => string;
   /** Whether the view has a window of its own, so that the keyboard is its by right. */
   alone: boolean;
+  /** Decides which entries are drawn in this frame. */
+  budget: DrawBudget;
   /** Shows that a command failed. */
   failed: (problem: string) => void;
 }

@@ -1,12 +1,30 @@
 /** One entry of the transcript. */
 import { oneLine, printable } from "../plain_text";
 import type { Entry, MessageEntry, Terminal } from "../state";
+import { useRef, useState } from "preact/hooks";
 import { memo, useView } from "./context";
 import { Parts } from "./content_block";
 import { Fold, Raw, Status } from "./parts";
 import { ToolCall } from "./tool_call";
 
-export const EntryView = memo(function EntryView(props: { entry: Entry; terminals: { [id: string]: Terminal } }) {
+/** An entry, drawn when there is time for it; until then there is a place of its height. */
+export function EntrySlot(props: { entry: Entry | null; terminals: { [id: string]: Terminal }; height: number }) {
+  const { budget } = useView();
+  const [, redraw] = useState(0);
+  const again = useRef(() => redraw((count) => count + 1)).current;
+  const drawn = useRef(false);
+  if (props.entry !== null) drawn.current ||= budget.allows(again);
+  if (props.entry === null || !drawn.current) {
+    return (
+      <p class={props.entry === null ? "note" : "note undrawn"} style={{ height: `${props.height}px` }}>
+        …
+      </p>
+    );
+  }
+  return <EntryView entry={props.entry} terminals={props.terminals} />;
+}
+
+const EntryView = memo(function EntryView(props: { entry: Entry; terminals: { [id: string]: Terminal } }) {
   const { entry } = props;
   const { agent } = useView();
   const name = `entry ${entry.position}`;

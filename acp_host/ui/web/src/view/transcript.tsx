@@ -4,9 +4,10 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Entry, Terminal } from "../state";
 import { memo, useView } from "./context";
-import { EntryView } from "./entry_view";
+import { EntrySlot } from "./entry_view";
 
 /** What is known of the heights of entries before they are drawn, in pixels. */
+const PADDING = 12;
 const HEIGHTS = { call: 58, line: 21, around: 50, characters: 100 };
 
 function estimate(entry: Entry | null | undefined): number {
@@ -30,7 +31,7 @@ export const Transcript = memo(function Transcript(props: {
   const { entries } = props;
   const list = useVirtualizer(scroller, entries, props.first);
   const items = list.getVirtualItems();
-  const { following, follow } = useEnd(scroller);
+  const { following, follow } = useEnd(scroller, list);
   const missing = items.filter((item) => entries[item.index] === null).map((item) => props.first + item.index);
   useFetched(missing);
   return (
@@ -65,7 +66,7 @@ export const Transcript = memo(function Transcript(props: {
                   aria-setsize={entries.length}
                   style={{ transform: `translateY(${item.start}px)` }}
                 >
-                  {entry ? <EntryView entry={entry} terminals={props.terminals} /> : <p class="note">…</p>}
+                  <EntrySlot entry={entry ?? null} terminals={props.terminals} height={item.size - PADDING} />
                 </article>
               )
             );
@@ -96,16 +97,22 @@ function useFetched(missing: readonly number[]): void {
 const NEAR = 48;
 
 /** Stays at the end, whatever grows or shrinks, until the user scrolls away from it. */
-function useEnd(scroller: { current: HTMLDivElement | null }) {
+function useEnd(scroller: { current: HTMLDivElement | null }, list: Virtualizer<HTMLDivElement, HTMLElement>) {
   const [following, setFollowing] = useState(true);
   const follows = useRef(true);
+  const height = useRef(0);
+  useLayoutEffect(() => {
+    height.current = list.getTotalSize();
+  });
   useLayoutEffect(() => {
     const element = scroller.current!;
     const toEnd = () => {
       if (follows.current) element.scrollTop = element.scrollHeight;
     };
     const onScroll = () => {
-      follows.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
+      // By what the list knows: to ask the browser would make it compute the layout at once.
+      const { scrollOffset, scrollRect } = list;
+      follows.current = height.current - (scrollOffset ?? 0) - (scrollRect?.height ?? 0) < NEAR;
       setFollowing(follows.current);
     };
     const sizes = new ResizeObserver(toEnd);
