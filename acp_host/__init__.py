@@ -16,6 +16,7 @@ from acp_host.printable import printable
 if TYPE_CHECKING:
     from acp_host import blocking, redaction, sandbox
     from acp_host.automation import Budget, Retries, Run, RunReason, RunResult, Timeouts, run_prompt
+    from acp_host.automation.known_agents.all_agents import KnownAgent, KnownAgents, known
     from acp_host.diagnostics import Diagnostic, DiagnosticKind
     from acp_host.errors import (
         AcpError,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
         TransportError,
         UnsupportedVersion,
     )
+    from acp_host.host.agent_target import AgentTarget
     from acp_host.host.authentication import Authentication, LoginRequest
     from acp_host.host.child_environment import ChildEnvironment
     from acp_host.host.connect import StartTimeouts, connect
@@ -151,6 +153,7 @@ __all__ = [
     "UNSET",
     "AcpError",
     "AgentLogin",
+    "AgentTarget",
     "Agreement",
     "AuditRecord",
     "AuditTrail",
@@ -205,6 +208,8 @@ __all__ = [
     "InvalidRequest",
     "InvalidState",
     "JudgedChange",
+    "KnownAgent",
+    "KnownAgents",
     "LocalError",
     "LoginFailed",
     "LoginQueue",
@@ -310,6 +315,7 @@ __all__ = [
     "blocking",
     "connect",
     "join_text",
+    "known",
     "memory_pair",
     "printable",
     "read_form",
@@ -325,6 +331,8 @@ _HOMES = {
     "acp_host.diagnostics": ("Diagnostic", "DiagnosticKind"),
     "acp_host.host.authentication": ("Authentication", "LoginRequest"),
     "acp_host.host.child_environment": ("ChildEnvironment",),
+    "acp_host.automation.known_agents.all_agents": ("KnownAgent", "KnownAgents", "known"),
+    "acp_host.host.agent_target": ("AgentTarget",),
     "acp_host.host.connect": ("connect", "StartTimeouts"),
     "acp_host.host.connection": ("HostConnection",),
     "acp_host.host.diagnostic_log": ("DiagnosticLog",),

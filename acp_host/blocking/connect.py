@@ -11,6 +11,7 @@ from acp_host.blocking._callbacks import Callbacks, Dispatch
 from acp_host.blocking._thread import LoopThread
 from acp_host.blocking.connection import HostConnection
 from acp_host.errors import InvalidInput
+from acp_host.host.agent_target import AgentTarget
 from acp_host.host.connect import connect as async_connect
 from acp_host.host.incoming import TurnHandler
 from acp_host.services.elicitation_handlers import ElicitationHandlers
@@ -21,7 +22,7 @@ __all__ = ["adapted", "connect"]
 
 
 def connect(
-    target: Sequence[str] | str | Transport, *, dispatch: Dispatch | None = None, **options: Any
+    target: Sequence[str] | str | Transport | AgentTarget, *, dispatch: Dispatch | None = None, **options: Any
 ) -> HostConnection:
     """Connect to an agent, as :class:`acp_host.connect` does, and return when it is ready. ::
 

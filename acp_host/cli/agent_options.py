@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from acp_host.cli.named import AGENT_HELP, add_install_option
 from acp_host.cli.record import add_recording_options, redaction_of
 from acp_host.cli.target import Target, add_remote_options, add_version_option, target_of
 from acp_host.errors import InvalidInput
@@ -47,20 +48,21 @@ def add_agent_options(parser: Any, *, permissions: str) -> None:
     parser.add_argument("--record", metavar="FILE", help="record the conversation, without secrets, for a bug report")
     add_recording_options(parser)
     add_version_option(parser)
+    add_install_option(parser)
     add_remote_options(parser)
     parser.add_argument(
         "--allow-remote-services",
         action="store_true",
         help="let --read-files, --write-files and --terminals go with a URL, too: its server then acts on this machine",
     )
-    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's command, or its URL")
+    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help=AGENT_HELP)
 
 
 def agent_target(words: Sequence[str], options: argparse.Namespace) -> Target:
     """Return the agent that is named, and check that the options go with it.
 
     Args:
-        words: its command, or its URL; a ``--`` may stand before it, as on other command lines.
+        words: its command, its URL, or its name; a ``--`` may stand before it, as on other command lines.
         options: parsed.
 
     Raises:
@@ -68,7 +70,7 @@ def agent_target(words: Sequence[str], options: argparse.Namespace) -> Target:
     """
     words = words[1:] if words[:1] == ["--"] else words
     # Before Python 3.13 argparse makes an empty list of --agent-arg=--.
-    target = target_of([*words, *(argument or "--" for argument in options.agent_arg)], options)
+    target = target_of(words, options, more=[argument or "--" for argument in options.agent_arg])
     if target.remote is not None:
         _check_elsewhere(options)
     elif not os.path.isdir(options.cwd):

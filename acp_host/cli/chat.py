@@ -26,9 +26,9 @@ __all__ = ["add_parser"]
 _DESCRIPTION = """\
 Hold a conversation with an agent in the terminal, with what it does, asks and tells beside it.
 
-The options stand before AGENT; all that follows is the agent's command, which is run directly and not by a shell; or
-AGENT is the URL of an agent elsewhere, and --cwd a directory on its machine. Ctrl-C cancels the turn, and the second
-time leaves.
+The options stand before AGENT; it and all that follows is the agent's command, which is run directly and not by a
+shell; or AGENT is the name of a known agent; or the URL of an agent elsewhere, and --cwd a directory on its machine.
+Ctrl-C cancels the turn, and the second time leaves.
 
 The agent may only do through this program what the options grant it; what it asks permission for is asked in the view.
 """
@@ -65,7 +65,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         AcpError: the agent failed.
     """
     if not options.agent:
-        raise InvalidInput("no agent: name its command or its URL")
+        raise InvalidInput("no agent: give its command, its URL or its name")
     target = agent_target(options.agent, options)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InvalidInput("a conversation needs a terminal on stdin and stdout; acp-host run sends one prompt")
@@ -73,6 +73,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         from acp_host.ui.terminal import ChatApp
     except ImportError as error:
         raise InvalidInput(f"acp-host chat needs the extra 'tui' ({error}): pip install 'acp-host[tui]'") from None
+    await target.get_ready()
     permissions, forms = PermissionQueue(), ElicitationQueue()
     reads, writes = options.read_files, options.write_files
     connection = connect(
@@ -89,6 +90,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         record=recording_of(options),
     )
     async with connection as host:
+        await target.remember(host.agreement)
         try:
             session = await _open(host, options)
         except AuthRequired as error:

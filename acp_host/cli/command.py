@@ -16,7 +16,7 @@ from typing import Any
 from acp_host._version import __version__
 from acp_host.cli.exits import ExitCode, code_of_error, code_of_signal, exit_code_help
 from acp_host.cli.interrupts import Interrupts
-from acp_host.errors import AcpError, InvalidInput, RequestFailed, TransportError
+from acp_host.errors import AcpError, InvalidInput, RequestFailed, StartFailed, TransportError
 from acp_host.printable import printable
 from acp_host.redaction import redact, redact_text
 
@@ -29,6 +29,7 @@ _COMMANDS = {
     "chat": "hold a conversation in the terminal",
     "serve": "show a conversation as a page in the browser",
     "inspect": "show what an agent offers",
+    "agents": "list known agents, and what they were last seen to support",
     "replay": "show what a recording amounts to",
     "agent": "be an agent without a model, for tests: over stdio, or served over a network",
     "record": "record what an agent and its host say, for a bug report",
@@ -49,7 +50,7 @@ def run_command(argv: Sequence[str]) -> int:
     try:
         return asyncio.run(_run(options, interrupts))
     except AcpError as error:
-        _complain(error, options.name)
+        _complain(error, options)
         return code_of_error(error)
     except (asyncio.CancelledError, KeyboardInterrupt):
         return code_of_signal(interrupts.received or signal.SIGINT)
@@ -90,7 +91,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _complain(error: AcpError, command: str) -> None:
+def _complain(error: AcpError, options: argparse.Namespace) -> None:
     """Say on stderr what went wrong."""
     lines = [str(error).rstrip()]
     if isinstance(error, RequestFailed):
@@ -100,7 +101,9 @@ def _complain(error: AcpError, command: str) -> None:
     if isinstance(error, TransportError) and error.http_status == HTTPStatus.UNAUTHORIZED:
         lines.append("The command takes a token with --bearer-env VAR.")
     if isinstance(error, InvalidInput):
-        lines.append(f"Try acp-host {command} --help.")
+        lines.append(f"Try acp-host {options.name} --help.")
+    if isinstance(error, StartFailed) and getattr(options, "start_hint", None):
+        lines.append(options.start_hint)
     lines += getattr(error, "__notes__", [])
     text = "\n".join(lines)
     print(f"acp-host: {printable(text)}", file=sys.stderr)

@@ -15,6 +15,7 @@ from acp_host.cli.agreed import agreement_json
 from acp_host.cli.exits import ExitCode
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.ladder import ladder_json, plain_ladder
+from acp_host.cli.named import AGENT_HELP, add_install_option
 from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.cli.reports import reports_to
 from acp_host.cli.tables import agent_table, agreement_tables, ladder_table
@@ -26,8 +27,8 @@ __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
 Start an agent, shake hands, show what was agreed, and end it. No session is created and nothing is offered that lets
-the agent act. All that follows AGENT is the agent's command, which is run directly and not by a shell; or it is the
-URL of an agent elsewhere.
+the agent act. AGENT is the agent's command with all that follows, which is run directly and not by a shell; or the URL
+of an agent elsewhere; or the name of a known agent.
 
 With --json one JSON document goes to stdout: "agreement" holds the handshake in wire form, "methods" what can be
 called, "quirks" the known oddities of this agent that are taken into account, "ladder" the ways in which a reminder
@@ -49,8 +50,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--sidebar", action="store_true", help="as for a host whose user sees the reminders panel")
     parser.add_argument("-v", "--verbose", action="store_true", help="show also the agent's stderr")
     add_version_option(parser)
+    add_install_option(parser)
     add_remote_options(parser)
-    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's command, or its URL")
+    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help=AGENT_HELP)
     parser.set_defaults(command=inspect)
 
 
@@ -63,8 +65,9 @@ async def inspect(options: argparse.Namespace, interrupts: Interrupts) -> int:
     """
     argv = options.agent[1:] if options.agent[:1] == ["--"] else options.agent
     if not argv:
-        raise InvalidInput("no agent: name its command or its URL")
+        raise InvalidInput("no agent: give its command, its URL or its name")
     target = target_of(argv, options)
+    await target.get_ready()
     printer = Printer(make_console(sys.stderr))
     shows_stderr = options.verbose and target.remote is None
     on_stderr = (lambda line: printer.line("stderr", plain(line, "dim"))) if shows_stderr else None
@@ -75,6 +78,7 @@ async def inspect(options: argparse.Namespace, interrupts: Interrupts) -> int:
         ) as host:
             seconds = time.monotonic() - start
             agreement = host.agreement
+            await target.remember(agreement)
     ladder = plain_ladder(agreement, sidebar=options.sidebar)
     if options.json:
         # ASCII with escapes, so that no text of the agent can steer a terminal; JSON leaves DEL as it is.

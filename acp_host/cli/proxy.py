@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -37,18 +37,19 @@ _PASSED_ON = tuple(
 )
 
 
-async def run_proxy(argv: Sequence[str], recording: Recording) -> int:
+async def run_proxy(argv: Sequence[str], recording: Recording, *, env: Mapping[str, str] | None = None) -> int:
     """Run an agent between this process's stdin, stdout and stderr, and return its exit status as a parent sees it.
 
     Args:
         argv: the agent's command, run directly and not by a shell.
         recording: where the conversation is recorded.
+        env: variables added to this process's environment for the agent.
 
     Raises:
         InvalidInput: the recording cannot be written; nothing was started.
         StartFailed: the agent cannot be started.
     """
-    launch = Launch.of(argv, None, None, inherit_env=True)
+    launch = Launch.of(argv, None, env, inherit_env=True)
     recorder = Recorder(recording, report=lambda each: print(f"acp-host: {each.message}", file=sys.stderr))
     recorder.known.add(secrets_of_command(argv))
     command = command_without_secrets(argv)
@@ -79,7 +80,12 @@ def _started(launch: Launch) -> subprocess.Popen[bytes]:
     env = launch.environment()
     try:
         return subprocess.Popen(
-            launch.command(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+            launch.command(env),
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
         )
     except (OSError, ValueError) as error:
         raise launch.explain(error, env) from error

@@ -15,7 +15,9 @@ import platformdirs
 
 from acp_host.cli.exits import ExitCode, exit_code_help
 from acp_host.cli.interrupts import Interrupts
+from acp_host.cli.named import add_install_option
 from acp_host.cli.proxy import end_like, run_proxy
+from acp_host.cli.target import target_of
 from acp_host.errors import InvalidInput
 from acp_host.recording import RecordedLine, Recording, Redaction, encode_line, read_recording
 from acp_host.recording.anonymise import anonymise
@@ -24,7 +26,8 @@ __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
 Start an agent, pass on all that it and its host say to each other, and record it. Put this in place of the agent's
-command into the configuration of any editor. Secrets are left out of the recording.
+command into the configuration of any editor; AGENT may be the name of a known agent, too. Secrets are left out of the
+recording.
 
 With the word anonymise, take everybody's words out of a recording, so that it can be attached to a bug report: texts,
 paths, names and ids are replaced by others of the same length, and the structure stays.
@@ -48,6 +51,7 @@ def add_parser(commands: Any) -> None:
         allow_abbrev=False,
     )
     add_recording_options(parser)
+    add_install_option(parser)
     parser.add_argument(
         "--output",
         "-o",
@@ -55,8 +59,13 @@ def add_parser(commands: Any) -> None:
         help="where to write; of a folder, a new file in it (default: a new file in the folder that --where names)",
     )
     parser.add_argument("--where", action="store_true", help="print the folder in which recordings are kept, and end")
-    parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="AGENT", help="the agent's command")
-    parser.set_defaults(command=run)
+    parser.add_argument(
+        "rest",
+        nargs=argparse.REMAINDER,
+        metavar="AGENT",
+        help="the agent's command, or a name that acp-host agents lists",
+    )
+    parser.set_defaults(command=run, header=[], bearer_env=None)
 
 
 def add_recording_options(parser: Any) -> None:
@@ -93,9 +102,15 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         return ExitCode.COMPLETED
     agent = options.rest[1:] if options.rest[:1] == ["--"] else options.rest
     if not agent:
-        raise InvalidInput("no agent: name its command after the options")
+        raise InvalidInput("no agent: give its command or its name after the options")
+    target = target_of(agent, options)
+    if target.remote is not None:
+        raise InvalidInput(
+            f"{target.shown}: this records an agent that it starts; acp-host run --record records others"
+        )
+    await target.get_ready()
     recording = Recording(options.output or _new_file(), redact=redaction_of(options))
-    return end_like(await run_proxy(agent, recording))
+    return end_like(await run_proxy(target.argv, recording, env=target.env))
 
 
 def _anonymise(arguments: Sequence[str], output: str | None) -> None:

@@ -39,9 +39,9 @@ _DESCRIPTION = """\
 Send one prompt to an agent. The agent's message text goes to stdout, and nothing else does; thoughts, tool calls,
 permissions, diagnostics and the result go to stderr.
 
-The options stand before AGENT; all that follows AGENT up to the first -- is the agent's command, which is run directly
-and not by a shell; or AGENT is the URL of an agent elsewhere, and --cwd a directory on its machine. What follows -- is
-the prompt; a single - reads it from stdin.
+The options stand before AGENT; it and all that follows up to the first -- is the agent's command, which is run directly
+and not by a shell; or AGENT is the name of a known agent; or the URL of an agent elsewhere, and --cwd a directory on
+its machine. What follows -- is the prompt; a single - reads it from stdin.
 
 The agent may only do through this program what the options grant it. Most agents also act by themselves: what they do
 in their own process is theirs to ask permission for.
@@ -50,6 +50,7 @@ in their own process is theirs to ask permission for.
 _EXAMPLE = """\
 examples:
   acp-host run --cwd project --read-files --permissions ask some-agent --acp -- "Explain the failing test"
+  acp-host run --cwd project opencode -- "Explain the failing test"
   acp-host run --cwd /workspace --bearer-env AGENT_TOKEN wss://agents.example/acp -- "Explain the failing test"
 """
 
@@ -78,6 +79,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         AcpError: the agent failed.
     """
     target, prompt = _agent_and_prompt(options)
+    await target.get_ready()
     printer = Printer(make_console(sys.stderr), answer=sys.stdout)
     view = TurnView(printer, verbose=options.verbose)
     files = ShownFiles(printer, read=options.read_files, write=options.write_files)
@@ -106,6 +108,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     )
     with reports_to(printer):
         async with _noting_misplaced(options.agent), connection as host:
+            await target.remember(host.agreement)
             try:
                 session = await host.new_session(options.cwd)
                 if host.agreement.harn is not None:
@@ -166,7 +169,7 @@ def _agent_and_prompt(options: argparse.Namespace) -> tuple[Target, str]:
     """
     agent, found, prompt = _split(options.agent)
     if not agent:
-        raise InvalidInput("no agent: name its command or its URL before --")
+        raise InvalidInput("no agent: give its command, its URL or its name before --")
     if not found:
         raise InvalidInput('no prompt: write -- "prompt" after the agent\'s command')
     target = agent_target(agent, options)

@@ -35,8 +35,9 @@ _DESCRIPTION = """\
 Show a conversation with an agent as a page in the browser, and print the address of that page. It has a token that lets
 a browser in; whoever has it can act through the agent. A second address lets people look only.
 
-The options stand before AGENT; all that follows is the agent's command, which is run directly and not by a shell; or
-AGENT is the URL of an agent elsewhere, and --cwd a directory on its machine. Ctrl-C ends it.
+The options stand before AGENT; it and all that follows is the agent's command, which is run directly and not by a
+shell; or AGENT is the name of a known agent; or the URL of an agent elsewhere, and --cwd a directory on its machine.
+Ctrl-C ends it.
 
 The agent may only do through this program what the options grant it; what it asks permission for is asked on the page.
 """
@@ -74,8 +75,9 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         AcpError: the agent failed.
     """
     if not options.agent:
-        raise InvalidInput("no agent: name its command or its URL")
+        raise InvalidInput("no agent: give its command, its URL or its name")
     target = agent_target(options.agent, options)
+    await target.get_ready()
     printer = Printer(make_console(sys.stderr))
     permissions, forms, logins = PermissionQueue(), ElicitationQueue(), LoginQueue()
     reads, writes = options.read_files, options.write_files
@@ -97,6 +99,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     )
     with reports_to(printer) if options.verbose else nullcontext():
         async with connection as host:
+            await target.remember(host.agreement)
             from acp_host.ui.feed import Feed  # loaded where it is used only
 
             async with (

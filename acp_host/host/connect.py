@@ -14,6 +14,7 @@ from attrs import frozen
 from acp_host._version import __version__
 from acp_host.diagnostics import Diagnostic
 from acp_host.errors import InvalidInput, InvalidState
+from acp_host.host.agent_target import AgentTarget
 from acp_host.host.authentication import LoginHandler, LoginRunner
 from acp_host.host.connect_arguments import check, check_remote, target_of
 from acp_host.host.connection import HostConnection
@@ -87,7 +88,8 @@ class connect:
     Args:
         target: the agent's command as a sequence of strings, or as one string that is split like a POSIX shell does but
             never run by one; the URL of an agent elsewhere, ``ws://…`` or ``wss://…`` for WebSocket, ``http://…`` or
-            ``https://…`` for Streamable HTTP; or a :class:`~acp_host.transports.Transport`.
+            ``https://…`` for Streamable HTTP; a :class:`~acp_host.transports.Transport`; or an
+            :class:`~acp_host.host.agent_target.AgentTarget`, e.g. of :func:`acp_host.known`.
         remote: how to reach an agent elsewhere, e.g. its token; only for a URL.
         allow_remote_services: serve files and terminals, and check changes, for an agent elsewhere, too. Whoever
             controls it, or its network, then reads and writes files and runs commands on this machine.
@@ -153,7 +155,7 @@ class connect:
 
     def __init__(
         self,
-        target: Sequence[str] | str | Transport,
+        target: Sequence[str] | str | Transport | AgentTarget,
         *,
         remote: RemoteOptions | None = None,
         allow_remote_services: bool = False,
@@ -190,6 +192,9 @@ class connect:
         check("cwd", cwd, str, Path, None)
         check("env", env, Mapping, None)
         check("launcher", launcher, Callable, None)
+        if isinstance(target, AgentTarget):
+            env, remote = target.environment(env), remote or target.remote
+            target = target.url or target.command
         if launcher is not None and isinstance(target, Transport):
             raise InvalidInput("connect(launcher=…) is for a command: a Transport launches what it launches")
         services: dict[str, Any] = {"files": _files(files), "terminals": _terminals(terminals)}

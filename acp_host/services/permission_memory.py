@@ -12,11 +12,6 @@ a file that others could have written is refused.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import secrets
-import stat
-import sys
 import threading
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -27,6 +22,7 @@ from typing import Any
 from attrs import asdict, field, fields_dict, frozen
 
 from acp_host.errors import InvalidInput, InvalidState
+from acp_host.owned_files import read_owned, replace_owned
 from acp_host.printable import printable
 from acp_host.services.permission_rules import is_unknown_kind
 from acp_host.services.permission_subject import PermissionSubject
@@ -257,7 +253,7 @@ class RememberedDecisions:
         import tomllib  # a connection without such a file does not need it
 
         try:
-            text = _read_own(self.path)
+            text = read_owned(self.path, _MAX_FILE_SIZE)
             return tuple(_decision(members) for members in tomllib.loads(text).get("decisions", []))
         except FileNotFoundError:
             return ()
@@ -272,7 +268,7 @@ class RememberedDecisions:
         assert self.path is not None
         document = {"decisions": [_plain(decision) for decision in decisions]}
         try:
-            _replace(self.path, tomli_w.dumps(document).encode("utf-8", "backslashreplace"))
+            replace_owned(self.path, tomli_w.dumps(document).encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise InvalidState(f"{self.path} cannot be written: {error}") from None
 
@@ -292,34 +288,3 @@ def _decision(members: dict[str, Any]) -> RememberedDecision:
         if key not in fields_dict(RememberedDecision) or not isinstance(value, kinds.get(key, str)):
             raise ValueError(f"{key} = {value!r} is nothing that this version writes")
     return RememberedDecision(**{**members, "paths": tuple(map(str, members.get("paths", ())))})
-
-
-def _read_own(path: Path) -> str:
-    """Return the text of a file that nobody but this user can have written."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise ValueError("it is not a regular file")
-        if sys.platform != "win32":
-            if status.st_uid != os.geteuid():
-                raise ValueError("it belongs to another user")
-            if status.st_mode & 0o077:
-                raise ValueError(f"its mode is {stat.S_IMODE(status.st_mode):o} and must be 600")
-        return file.read(_MAX_FILE_SIZE).decode("utf-8")
-
-
-def _replace(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise

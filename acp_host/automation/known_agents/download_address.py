@@ -1,0 +1,43 @@
+"""Addresses that something is downloaded from: :func:`download_address`."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from urllib.parse import urlsplit
+
+from acp_host.errors import InvalidInput
+
+__all__ = ["download_address"]
+
+_LONGEST = 4_096
+_UNPRINTABLE = re.compile(r"[^\x21-\x7e]")
+
+
+def download_address(url: str) -> str:
+    """Return a URL that may be downloaded from: HTTPS, or HTTP from this machine itself, and no password in it.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    if len(url) > _LONGEST or _UNPRINTABLE.search(url):
+        raise InvalidInput("an address to download from is a URL of printable ASCII characters")
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise InvalidInput(f"{url[:200]!r} is no URL: {error}") from None
+    if not parts.hostname:
+        raise InvalidInput(f"{url[:200]!r} is no URL")
+    if parts.username is not None:
+        raise InvalidInput(f"the URL at {parts.hostname} has a user or a password in it, which would be kept")
+    if parts.scheme != "https" and not (parts.scheme == "http" and _is_this_machine(parts.hostname)):
+        raise InvalidInput(f"{url[:200]} is not https, so anybody on the way could change what is downloaded")
+    return url
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
