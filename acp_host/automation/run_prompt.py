@@ -12,6 +12,7 @@ from acp_host.automation.plan import REMINDER_RUNGS, RunPlan, parts_of
 from acp_host.automation.run import Run
 from acp_host.automation.target import resolve_target
 from acp_host.errors import InvalidInput
+from acp_host.host.agent_target import AgentTarget
 from acp_host.host.prompt_content import PromptPart
 from acp_host.reminders import Reminder, ReminderPolicy
 from acp_host.services.permissions import PermissionHandler, PermissionPolicy, Permissions
@@ -24,7 +25,7 @@ __all__ = ["run_prompt"]
 
 
 def run_prompt(
-    agent: Sequence[str] | str | Transport,
+    agent: Sequence[str] | str | Transport | AgentTarget,
     prompt: PromptPart | Sequence[PromptPart],
     *,
     cwd: str | os.PathLike[str] = ".",
@@ -49,7 +50,8 @@ def run_prompt(
     awaited, iterated over or entered, see :class:`~acp_host.automation.run.Run`.
 
     Args:
-        agent: its command, its URL, or a transport; as for :func:`acp_host.connect`.
+        agent: its command, its URL, a transport, or what :func:`acp_host.known` returns; as for
+            :func:`acp_host.connect`.
         prompt: text, paths, image bytes or content blocks; one or several, as for :meth:`acp_host.Session.prompt`.
         cwd: working directory of the session. For an agent elsewhere, an absolute path of its machine.
         permissions: decides what the agent may do; as for ``connect``, so that ``None`` rejects all that it asks for.

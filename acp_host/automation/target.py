@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
+from acp_host.host.agent_target import AgentTarget
 from acp_host.host.connect_arguments import target_of
 from acp_host.transports import Transport
 from acp_host.transports.remote_address import RemoteAddress
@@ -25,21 +26,24 @@ class ResolvedTarget:
         env: further variables for its environment.
     """
 
-    target: Sequence[str] | str | Transport
+    target: Sequence[str] | str | Transport | AgentTarget
     shown: str
     remote: bool = False
     env: Mapping[str, str] = field(factory=dict, repr=False)
 
 
-def resolve_target(agent: Sequence[str] | str | Transport) -> ResolvedTarget:
+def resolve_target(agent: Sequence[str] | str | Transport | AgentTarget) -> ResolvedTarget:
     """Return how an agent is started or reached.
 
     Args:
-        agent: as for :func:`acp_host.connect`: its command, its URL, or a :class:`~acp_host.transports.Transport`.
+        agent: as for :func:`acp_host.connect`: its command, its URL, a :class:`~acp_host.transports.Transport`, or what
+            :func:`acp_host.known` returns.
 
     Raises:
         InvalidInput: it is none of these.
     """
+    if isinstance(agent, AgentTarget):
+        return evolve(resolve_target(agent.url or agent.command), target=agent)
     target = target_of(agent, {}, None)
     if isinstance(target, Transport):
         return ResolvedTarget(target=target, shown=target.peer, remote=target.remote)

@@ -10,6 +10,7 @@ from acp_host.blocking._callbacks import Callbacks, Dispatch
 from acp_host.blocking._thread import LoopThread
 from acp_host.blocking.connect import adapted
 from acp_host.blocking.run import Run
+from acp_host.host.agent_target import AgentTarget
 from acp_host.host.prompt_content import PromptPart
 from acp_host.transports import Transport
 
@@ -17,7 +18,7 @@ __all__ = ["run_prompt"]
 
 
 def run_prompt(
-    agent: Sequence[str] | str | Transport,
+    agent: Sequence[str] | str | Transport | AgentTarget,
     prompt: PromptPart | Sequence[PromptPart],
     *,
     dispatch: Dispatch | None = None,

@@ -62,6 +62,15 @@ def process(tmp_path: Path) -> Command:
 
 
 @pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's files are in a folder of the test, which this returns."""
+    folder = tmp_path_factory.mktemp("home")
+    for kind in ("CONFIG", "DATA", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(folder / kind.lower()))
+    return folder
+
+
+@pytest.fixture(autouse=True)
 def nothing_left_behind() -> Iterator[None]:
     """No process outlives the test that started it."""
     before = started_by_tests()

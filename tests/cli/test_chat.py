@@ -23,7 +23,7 @@ WINDOW = b"\x28\x00\x78\x00\x00\x00\x00\x00"  # 40 lines of 120 columns
 def test_it_needs_an_agent_and_a_terminal(command: Command) -> None:
     ran = command("chat")
     assert (ran.code, ran.out) == (2, "")
-    assert "no agent: name its command or its URL" in ran.err
+    assert "no agent: give its command, its URL or its name" in ran.err
     ran = command("chat", *ReferenceAgent.command())
     assert (ran.code, ran.out) == (2, "")
     assert "needs a terminal on stdin and stdout" in ran.err

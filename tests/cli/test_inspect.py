@@ -151,7 +151,7 @@ def test_an_agent_of_another_version(command: Command) -> None:
 def test_no_agent(command: Command, arguments: list[str]) -> None:
     ran = command("inspect", *arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert "no agent: name its command" in ran.err
+    assert "no agent: give its command" in ran.err
 
 
 def test_dashes_belong_to_the_command_of_the_agent(command: Command) -> None:

@@ -33,6 +33,8 @@ _LONGEST_LINK = 4_096
 _PIECE = 2**20
 _ZIPS = (".zip",)
 _TARS = {".tar.gz": gzip, ".tgz": gzip, ".tar.bz2": bz2, ".tbz2": bz2, ".tar.xz": lzma, ".txz": lzma}
+_DAMAGED = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError, KeyError, RuntimeError)
+"""What the readers raise for archives that are damaged, name what is not in them, or want a password."""
 _INSTALLERS = (".dmg", ".pkg", ".deb", ".rpm", ".msi")
 
 
@@ -78,10 +80,12 @@ def unpack(archive: Path, kind: str, folder: Path) -> None:
                 if number >= _MAX_ENTRIES:
                     raise InvalidInput(f"the archive has more than {_MAX_ENTRIES} entries")
                 size += _write(entry, folder, _MAX_SIZE - size)
-    except (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError, NotImplementedError) as error:
-        raise InvalidInput(f"the archive is damaged: {error}") from None
-    except RuntimeError as error:  # of zipfile, for a password
+    except _DAMAGED as error:
         raise InvalidInput(f"the archive cannot be read: {error}") from None
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise InvalidInput(f"the archive cannot be read: {error}") from None  # of gzip and bz2, for damaged data
     _check_links(folder)
 
 

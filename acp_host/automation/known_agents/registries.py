@@ -92,7 +92,7 @@ async def refresh_registry(folder: Path, source: str) -> Registry:
 def _keep(folder: Path, source: str, documents: dict[str, str]) -> Registry:
     now = datetime.now(UTC)
     kept = {registry.source: registry.kept_since for registry in kept_registries(folder)}
-    if source not in kept and len(kept) >= _MAX_REGISTRIES:
+    if len(kept) >= _MAX_REGISTRIES and not _copy_of(folder, source).exists():
         raise InvalidInput(f"{_MAX_REGISTRIES} registries are kept already; forget one of them first")
     registry = _registry(source, now, kept.get(source, now), documents)
     if not registry.manifests:
