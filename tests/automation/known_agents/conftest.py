@@ -19,12 +19,14 @@ class Files:
         url: the server.
         bodies: path → content.
         redirects: path → where it leads.
+        silent: paths for which there is no answer.
         asked: the paths that were asked for.
     """
 
     url: str
     bodies: dict[str, bytes] = field(factory=dict)
     redirects: dict[str, str] = field(factory=dict)
+    silent: set[str] = field(factory=set)
     asked: list[str] = field(factory=list)
 
 
@@ -32,9 +34,14 @@ class Files:
 def server() -> Iterator[Files]:
     """A server of files, over HTTP and from this machine only."""
 
+    released = threading.Event()
+
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             files.asked.append(self.path)
+            if self.path in files.silent:
+                released.wait()
+                return
             if self.path in files.redirects:
                 self.send_response(302)
                 self.send_header("Location", files.redirects[self.path])
@@ -54,6 +61,7 @@ def server() -> Iterator[Files]:
     thread = threading.Thread(target=served.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield files
+    released.set()
     served.shutdown()
     served.server_close()
     thread.join()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from pathlib import Path
@@ -115,17 +114,14 @@ async def test_a_server_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> No
         await download("http://127.0.0.1:9/x", limit=10, seconds=10)
 
 
-async def test_a_server_that_says_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_says_nothing_is_not_waited_for(server: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.silent.add("/x")
     monkeypatch.setattr(downloading, "_SILENCE", 0.05)
-
-    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read()
-        writer.close()
-
-    async with await asyncio.start_server(say_nothing, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
-        with pytest.raises(TransportError, match="was not downloaded"):
-            await download(f"http://127.0.0.1:{port}/x", limit=10, seconds=10)
+    with pytest.raises(TransportError, match="was not downloaded"):
+        await download(f"{server.url}/x", limit=10, seconds=10)
+    monkeypatch.undo()
+    with pytest.raises(TransportError, match=r"not downloaded within 0\.05 seconds"):
+        await download(f"{server.url}/x", limit=10, seconds=0.05)
 
 
 async def test_copies_are_bounded_and_a_damaged_one_is_told(
