@@ -59,7 +59,6 @@ def add_parser(commands: Any) -> None:
     """Add the sub-command to the command line."""
     parser = commands.add_parser(
         "agents",
-        help="list known agents, and what they were last seen to support",
         description=_DESCRIPTION,
         epilog=f"{_EXAMPLES}\n{exit_code_help()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
