@@ -14,7 +14,7 @@ from acp_host._version import __version__
 from acp_host.printable import printable
 
 if TYPE_CHECKING:
-    from acp_host import blocking, redaction, sandbox
+    from acp_host import blocking, fleet, redaction, sandbox
     from acp_host.automation import Budget, Retries, Run, RunReason, RunResult, Timeouts, run_prompt
     from acp_host.automation.known_agents.all_agents import KnownAgent, KnownAgents, known
     from acp_host.diagnostics import Diagnostic, DiagnosticKind
@@ -314,6 +314,7 @@ __all__ = [
     "__version__",
     "blocking",
     "connect",
+    "fleet",
     "join_text",
     "known",
     "memory_pair",
@@ -425,7 +426,7 @@ _HOMES = {
     "acp_host.wire._model": ("UNSET",),
     "acp_host.wire.text": ("join_text",),
 }
-_MODULES = ("blocking", "redaction", "sandbox")
+_MODULES = ("blocking", "fleet", "redaction", "sandbox")
 """Modules that are reached as ``acp_host.sandbox`` without an import of their own."""
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

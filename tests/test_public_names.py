@@ -32,7 +32,7 @@ def test_importing_the_package_loads_next_to_nothing() -> None:
 
 
 def test_no_module_stands_where_a_name_is_expected() -> None:
-    names = set(acp_host.__all__) - {"blocking", "redaction", "sandbox"}
+    names = set(acp_host.__all__) - {"blocking", "fleet", "redaction", "sandbox"}
     code = f"""
 import types, acp_host.testing.gallery, acp_host.host.connect
 print([name for name in {names} if isinstance(getattr(acp_host, name), types.ModuleType)])
@@ -47,5 +47,5 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 
 
 def test_modules_that_are_named_in_full_need_no_import_of_their_own() -> None:
-    code = "import acp_host; acp_host.sandbox.sandbox_here, acp_host.redaction.redact"
+    code = "import acp_host; acp_host.sandbox.sandbox_here, acp_host.redaction.redact, acp_host.fleet.run"
     subprocess.run([sys.executable, "-c", code], check=True)

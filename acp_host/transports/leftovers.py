@@ -19,7 +19,7 @@ from typing import Any
 
 from acp_host.transports.process_tree import MARK, ProcessTree
 
-__all__ = ["end_leftovers", "record"]
+__all__ = ["end_leftovers", "identity", "lives", "record"]
 
 _SUFFIX = ".agent.json"
 _SAME_TIME = 1.0
@@ -35,7 +35,7 @@ def record(directory: str | os.PathLike[str], tree: ProcessTree, pid: int) -> Pa
     folder = Path(directory)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / f"{tree.token}{_SUFFIX}"
-    entry = {"token": tree.token, "agent": _identity(pid), "host": _identity(os.getpid())}
+    entry = {"token": tree.token, "agent": identity(pid), "host": identity(os.getpid())}
     unfinished = path.with_suffix(".new")
     unfinished.write_text(json.dumps(entry), encoding="utf-8")
     os.replace(unfinished, path)
@@ -51,7 +51,7 @@ def end_leftovers(directory: str | os.PathLike[str]) -> frozenset[int]:
     ended: set[int] = set()
     for path in Path(directory).glob(f"*{_SUFFIX}"):
         entry = _read(path)
-        if entry is not None and _lives(entry["host"]):
+        if entry is not None and lives(entry["host"]):
             continue
         if entry is not None and entry["token"] in os.environ.get(MARK, ""):
             continue  # this host itself runs inside of it
@@ -74,7 +74,7 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 def _end(entry: dict[str, Any]) -> frozenset[int]:
     tree = ProcessTree(entry["token"])
-    if _lives(entry["agent"]):
+    if lives(entry["agent"]):
         tree.adopt(entry["agent"]["pid"])
     living = tree.snapshot()
     tree.kill()
@@ -82,7 +82,8 @@ def _end(entry: dict[str, Any]) -> frozenset[int]:
     return living
 
 
-def _identity(pid: int) -> dict[str, Any]:
+def identity(pid: int) -> dict[str, Any]:
+    """Return what tells a process from every other one that has had, or will have, its id; for :func:`lives`."""
     import psutil
 
     try:
@@ -91,9 +92,12 @@ def _identity(pid: int) -> dict[str, Any]:
         return {"pid": pid, "created": 0.0}
 
 
-def _lives(process: dict[str, Any]) -> bool:
+def lives(process: dict[str, Any]) -> bool:
+    """Tell whether a process lives, by its :func:`identity`. One that has ended and was not waited for does not."""
     import psutil
 
     with contextlib.suppress(psutil.NoSuchProcess):
-        return bool(abs(psutil.Process(process["pid"]).create_time() - process["created"]) < _SAME_TIME)
+        found = psutil.Process(process["pid"])
+        same = abs(found.create_time() - process["created"]) < _SAME_TIME
+        return bool(same and found.status() != psutil.STATUS_ZOMBIE)
     return False

@@ -1,0 +1,83 @@
+"""What agents have spent: :class:`Spent`, and what may be: :class:`Purse`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from acp_host.automation.limits import Budget
+from acp_host.automation.result import RunResult
+
+__all__ = ["Spent", "exceeded", "left_of"]
+
+
+@frozen(kw_only=True)
+class Spent:
+    """What was spent, as far as agents say.
+
+    Attributes:
+        tokens: tokens that models have read and written.
+        cost: money, by currency.
+    """
+
+    tokens: int = 0
+    cost: Mapping[str, float] = field(factory=dict)
+
+    @classmethod
+    def of(cls, run: RunResult) -> Spent:
+        """Return what a run has spent."""
+        tokens = run.usage.total_tokens if run.usage is not None else 0
+        return cls(tokens=tokens, cost={} if run.cost is None else {run.cost.currency: run.cost.amount})
+
+    @classmethod
+    def total(cls, parts: Iterable[Spent]) -> Spent:
+        """Return the sum."""
+        total = cls()
+        for part in parts:
+            total = total + part
+        return total
+
+    def __add__(self, other: Spent) -> Spent:
+        currencies = sorted({*self.cost, *other.cost})
+        cost = {currency: self.cost.get(currency, 0.0) + other.cost.get(currency, 0.0) for currency in currencies}
+        return Spent(tokens=self.tokens + other.tokens, cost=cost)
+
+    def at_least(self, other: Spent) -> Spent:
+        """Return the larger of two reports about the same."""
+        cost = {currency: max(self.cost.get(currency, 0.0), amount) for currency, amount in other.cost.items()}
+        return Spent(tokens=max(self.tokens, other.tokens), cost={**self.cost, **cost})
+
+    def amount(self, currency: str | None) -> float:
+        """Return the cost in a currency; ``None``: of all of them, as if they were one."""
+        return sum(self.cost.values()) if currency is None else self.cost.get(currency, 0.0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        return {"tokens": self.tokens, "cost": dict(self.cost)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Spent:
+        """Return what :meth:`to_json` has written."""
+        return cls(tokens=int(data["tokens"]), cost={str(name): float(each) for name, each in data["cost"].items()})
+
+
+def exceeded(budget: Budget, spent: Spent) -> str | None:
+    """Return which limit of a budget is exceeded, as a sentence; ``None``: none is."""
+    if budget.tokens is not None and spent.tokens > budget.tokens:
+        return f"the budget of tokens is exceeded: {spent.tokens:,} of {budget.tokens:,}"
+    amount = spent.amount(budget.currency)
+    if budget.cost is not None and amount > budget.cost:
+        unit = f" {budget.currency}" if budget.currency else ""
+        return f"the budget of cost is exceeded: {amount:,.4g}{unit} of {budget.cost:,g}{unit}"
+    return None
+
+
+def left_of(budget: Budget, spent: Spent) -> Budget | None:
+    """Return what is left of a budget for another attempt; ``None``: nothing."""
+    tokens = None if budget.tokens is None else budget.tokens - spent.tokens
+    cost = None if budget.cost is None else budget.cost - spent.amount(budget.currency)
+    if (tokens is not None and tokens <= 0) or (cost is not None and cost <= 0):
+        return None
+    return evolve(budget, tokens=tokens, cost=cost)
