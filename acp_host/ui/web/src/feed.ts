@@ -8,6 +8,39 @@ export interface SessionName {
   id: string;
   title: string | null;
   open?: boolean;
+  status?: string;
+  /** Of a subagent: who has announced it. */
+  parent?: string | null;
+}
+
+/** What the agent has. */
+export interface Offers {
+  list: boolean;
+  load: boolean;
+  resume: boolean;
+  delete: boolean;
+  images: boolean;
+  files: boolean;
+}
+
+export interface LoginWay {
+  id: string;
+  kind: string;
+  name: string;
+  description: string;
+  /** Why it cannot be taken now; empty where it can. */
+  unavailable: string;
+  command: string | null;
+  variables: { name: string; label: string; secret: boolean; optional: boolean }[];
+  link: string;
+}
+
+export interface LoginState {
+  state: string;
+  accounts: { [name: string]: Json }[];
+  loggingIn: boolean;
+  canLogIn: boolean;
+  canLogOut: boolean;
 }
 
 export interface Field {
@@ -66,11 +99,17 @@ export interface PageQuestion extends QuestionBase {
   warnings: string[];
   completed: boolean;
 }
+export interface LoginQuestion extends QuestionBase {
+  kind: "login";
+  message: string;
+  method: string;
+  ways: LoginWay[];
+}
 /** Something that nobody can answer here; it is shown as it came. */
 export interface OtherQuestion extends QuestionBase {
   kind: "other";
 }
-export type Question = PermissionQuestion | FormQuestion | PageQuestion | OtherQuestion;
+export type Question = PermissionQuestion | FormQuestion | PageQuestion | LoginQuestion | OtherQuestion;
 
 export interface Diagnostic {
   number: number;
@@ -90,6 +129,8 @@ export interface Hello {
   /** The number of this viewer. */
   viewer: number;
   mayControl: boolean;
+  /** Where sessions work that are opened from here. */
+  cwd?: string;
   sessions: SessionName[];
   resume?: string;
 }
@@ -107,6 +148,8 @@ export type FromHost =
   | { type: "delta"; session: string; from: number; version: number; ops: Operation[] }
   | { type: "sessions"; items: SessionName[] }
   | { type: "control"; controller: number | null; viewers: number[] }
+  | ({ type: "offers" } & Offers)
+  | ({ type: "login" } & LoginState)
   | { type: "questions"; items: Question[] }
   | { type: "diagnostics"; items: Diagnostic[] }
   | ({ type: "health" } & ConnectionHealth)

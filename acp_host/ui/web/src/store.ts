@@ -4,13 +4,25 @@
  * Nothing here draws. {@link Store.watch} is told that something has changed, as often as messages come; who draws does so
  * once per frame.
  */
-import type { Command, Connected, ConnectionHealth, Diagnostic, FromHost, Hello, Question, SessionName, Transport } from "./feed";
+import type {
+  Command,
+  Connected,
+  ConnectionHealth,
+  Diagnostic,
+  FromHost,
+  Hello,
+  LoginState,
+  Offers,
+  Question,
+  SessionName,
+  Transport,
+} from "./feed";
 import { applyPatch, PatchError, type Json } from "./json_patch";
 import type { Entry, SessionState } from "./state";
 
 const MOST_DIAGNOSTICS = 200;
 /** Commands that are about no session. */
-const WITHOUT_SESSION = new Set(["answer", "control", "new_session", "list_sessions"]);
+const WITHOUT_SESSION = new Set(["answer", "control", "new_session", "list_sessions", "list_logins", "log_in", "log_out"]);
 
 /** The host refused a command, or could not be asked. */
 export class CommandError extends Error {}
@@ -28,7 +40,12 @@ export interface View {
   questions: readonly Question[];
   diagnostics: readonly Diagnostic[];
   health: ConnectionHealth | null;
+  offers: Offers;
+  /** `null`: a host that tells nothing of logins. */
+  login: LoginState | null;
 }
+
+const OFFERS_NOTHING: Offers = { list: false, load: false, resume: false, delete: false, images: false, files: false };
 
 interface Versioned {
   state: SessionState;
@@ -57,6 +74,8 @@ export class Store {
     questions: [],
     diagnostics: [],
     health: null,
+    offers: OFFERS_NOTHING,
+    login: null,
   };
 
   constructor(private readonly transport: Transport) {}
@@ -153,6 +172,10 @@ export class Store {
         return this.update({ questions: message.items });
       case "diagnostics":
         return this.update({ diagnostics: [...this.shown.diagnostics, ...message.items].slice(-MOST_DIAGNOSTICS) });
+      case "offers":
+        return this.update({ offers: message });
+      case "login":
+        return this.update({ login: message });
       case "health":
         return this.update({ health: message });
       case "result":
@@ -170,9 +193,12 @@ export class Store {
   }
 
   private list(sessions: readonly SessionName[]): void {
-    this.update({ sessions });
+    const current = sessions.some((session) => session.id === this.shown.current) ? this.shown.current : null;
+    const isGone = current !== this.shown.current;
+    if (isGone) this.watched.delete(this.shown.current!);
+    this.update({ sessions, current, ...(isGone && { state: null }) });
     const first = sessions[0];
-    if (this.shown.current === null && first !== undefined) this.show(first.id);
+    if (current === null && first !== undefined) this.show(first.id);
   }
 
   private keep(session: string, version: number, state: SessionState): void {

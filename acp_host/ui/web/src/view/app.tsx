@@ -6,11 +6,14 @@ import type { Store, View } from "../store";
 import { Composer } from "./composer";
 import { Context, focusedBeside, useKept, type ViewContext } from "./context";
 import { DrawBudget } from "./draw_budget";
-import { Header, HealthBanner } from "./header";
+import { Header, HealthBanner, sessionOf } from "./header";
+import { KeptSessions } from "./kept_sessions";
+import { Account } from "./login";
 import { Toasts } from "./notices";
 import { SidePanel } from "./side_panel";
 import { Options, UsageMeter } from "./session_bar";
 import { Questions } from "./questions";
+import { SubagentBar } from "./subagents";
 import { Transcript } from "./transcript";
 
 const PROBLEM_SECONDS = 8;
@@ -45,12 +48,27 @@ export function App(props: { store: Store; view: View; name: string; alone: bool
           {printable(problem)}
         </div>
         {view.state === null ? (
-          <p class="note waiting">{view.hello === null ? "Connecting to the host …" : "No session is open."}</p>
+          <NoSession view={view} agent={agent} />
         ) : (
           <Session key={view.state.sessionId} view={view} state={view.state} agent={agent} />
         )}
       </div>
     </Context.Provider>
+  );
+}
+
+/** What there is without a session: questions that are about none, logins, and the agent's own sessions. */
+function NoSession(props: { view: View; agent: string }) {
+  const { view, agent } = props;
+  if (view.hello === null) return <p class="note waiting">Connecting to the host …</p>;
+  const questions = view.questions.filter((question) => question.session === null);
+  return (
+    <main class="no-session">
+      <p class="note">No session is open.</p>
+      <Questions questions={questions} />
+      {view.login !== null && view.login.canLogIn && questions.length === 0 && <Account login={view.login} agent={agent} />}
+      {view.offers.list && <KeptSessions offers={view.offers} sessions={view.sessions} cwd={view.hello.cwd ?? ""} />}
+    </main>
   );
 }
 
@@ -71,16 +89,21 @@ function useFocusKept(root: { current: HTMLElement | null }): (event: FocusEvent
 function Session(props: { view: View; state: SessionState; agent: string }) {
   const { view, state, agent } = props;
   const questions = useMemo(
-    () => view.questions.filter((question) => question.session === null || question.session === state.sessionId),
-    [view.questions, state.sessionId],
+    () =>
+      view.questions.filter(
+        ({ session }) => session === null || sessionOf(view.sessions, session) === sessionOf(view.sessions, state.sessionId),
+      ),
+    [view.questions, view.sessions, state.sessionId],
   );
   const frame = useRef<HTMLDivElement>(null);
+  const subagent = view.sessions.find((session) => session.id === state.sessionId && session.parent != null);
   const narrow = useNarrow(frame);
   const [wanted, setWanted] = useKept<boolean | null>("panels shown", null);
   const panels = wanted ?? !narrow;
   return (
     <div ref={frame} class={panels ? "session" : "session without-panels"}>
       <main class="conversation">
+        {subagent !== undefined && <SubagentBar session={subagent} sessions={view.sessions} />}
         <Transcript
           entries={state.transcript.entries}
           first={state.transcript.first}
@@ -99,9 +122,24 @@ function Session(props: { view: View; state: SessionState; agent: string }) {
             Panels
           </button>
         </div>
-        <Composer commands={state.commands} turn={state.turn} session={state.sessionId} />
+        {subagent === undefined ? (
+          <Composer commands={state.commands} turn={state.turn} session={state.sessionId} offers={view.offers} />
+        ) : (
+          <p class="note no-prompt">Subagents take no prompts; the agent leads them.</p>
+        )}
       </main>
-      {panels && <SidePanel state={state} diagnostics={view.diagnostics} agent={agent} />}
+      {panels && (
+        <SidePanel
+          state={state}
+          diagnostics={view.diagnostics}
+          agent={agent}
+          sessions={view.sessions}
+          offers={view.offers}
+          login={view.login}
+          cwd={view.hello?.cwd ?? ""}
+          isSubagent={subagent !== undefined}
+        />
+      )}
     </div>
   );
 }

@@ -1,25 +1,33 @@
 /** Where the user writes: the prompt, slash commands, sending and cancelling. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { Offers } from "../feed";
 import { oneLine } from "../plain_text";
 import type { Command, SessionState, Turn } from "../state";
+import { asMembers, type Attaching, AttachmentBar, readTyped, useAttachments } from "./attachments";
 import { memo, useCommand, useKept, useView } from "./context";
 
 const MOST_SUGGESTED = 12;
 
-export const Composer = memo(function Composer(props: { commands: SessionState["commands"]; turn: Turn; session: string }) {
+export const Composer = memo(function Composer(props: { commands: SessionState["commands"]; turn: Turn; session: string; offers: Offers }) {
   const { controls, id } = useView();
   const command = useCommand();
   const [text, setText] = useKept(`draft ${props.session}`, "");
   const [chosen, setChosen] = useState(0);
   const field = useRef<HTMLTextAreaElement>(null);
+  const attaching = useAttachments(props.offers);
+  const [attachOpen, setAttachOpen] = useState(false);
   const suggested = suggestions(text, props.commands);
   const busy = props.turn.status !== "idle";
   useEffect(() => setChosen(0), [text]);
 
   async function submit() {
     if (text.trim() === "" || !controls) return;
+    const { attachments } = attaching;
     setText("");
-    if (!(await command("prompt", { text }))) setText(text);
+    attaching.set([]);
+    if (await command("prompt", { text, ...asMembers(attachments) })) return;
+    setText(text);
+    attaching.set(attachments);
   }
 
   function take(suggestion: Command) {
@@ -49,6 +57,11 @@ export const Composer = memo(function Composer(props: { commands: SessionState["
         event.preventDefault();
         void submit();
       }}
+      onDragOver={(event) => controls && event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        if (controls) void drop(event.dataTransfer, attaching);
+      }}
     >
       {suggested.length > 0 && (
         <ul class="suggestions" role="listbox" id={id("suggestions")} aria-label="Commands">
@@ -70,6 +83,7 @@ export const Composer = memo(function Composer(props: { commands: SessionState["
         </ul>
       )}
       <Queue queued={props.turn.queued} />
+      <AttachmentBar attaching={attaching} open={attachOpen && controls} close={() => setAttachOpen(false)} />
       <div class="composer-row">
         <textarea
           ref={field}
@@ -84,7 +98,16 @@ export const Composer = memo(function Composer(props: { commands: SessionState["
           placeholder={controls ? "Message. Enter sends, Shift+Enter begins a line, / lists commands" : "You are looking on"}
           onInput={(event) => setText(event.currentTarget.value)}
           onKeyDown={onKeyDown}
+          onPaste={(event) => {
+            const files = [...(event.clipboardData?.files ?? [])];
+            if (files.length === 0) return;
+            event.preventDefault();
+            void attaching.addFiles(files);
+          }}
         />
+        <button type="button" disabled={!controls} aria-expanded={attachOpen} onClick={() => setAttachOpen(!attachOpen)}>
+          Attach
+        </button>
         <button type="submit" class="primary" disabled={!controls || text.trim() === ""}>
           {busy ? "Queue" : "Send"}
         </button>
@@ -97,6 +120,15 @@ export const Composer = memo(function Composer(props: { commands: SessionState["
     </form>
   );
 });
+
+/** Takes what was dropped: files, or the addresses of links. */
+async function drop(data: DataTransfer | null, attaching: Attaching): Promise<void> {
+  if (data === null) return;
+  const addresses = data.getData("text/uri-list").split(/\r?\n/);
+  const files = [...data.files];
+  if (files.length > 0) return attaching.addFiles(files);
+  for (const address of addresses) if (address !== "" && !address.startsWith("#")) attaching.add(readTyped(address));
+}
 
 /** The prompts that wait for their turn; each can be taken back. */
 function Queue(props: { queued: Turn["queued"] }) {

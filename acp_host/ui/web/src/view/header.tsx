@@ -1,4 +1,5 @@
 /** The frame of the view: who the agent is, which session is shown, who may act, and whether all can be reached. */
+import type { SessionName } from "../feed";
 import { oneLine } from "../plain_text";
 import type { View } from "../store";
 import { useCommand, useView } from "./context";
@@ -17,12 +18,15 @@ export function Header(props: { view: View; agent: string }) {
         <label>
           Session{" "}
           <select aria-label="Session" value={view.current ?? ""} onChange={(event) => store.show(event.currentTarget.value)}>
-            {view.sessions.map((session) => (
-              <option key={session.id} value={session.id}>
-                {oneLine(session.title || session.id, 60)}
-                {session.open === false && " (closed)"}
-              </option>
-            ))}
+            {view.sessions
+              .filter((session) => session.parent == null || session.id === view.current)
+              .map((session) => (
+                <option key={session.id} value={session.id}>
+                  {oneLine(session.title || session.id, 60)}
+                  {session.open === false && " (closed)"}
+                  {session.id !== view.current && asksSomething(view, session.id) && " (waits for you)"}
+                </option>
+              ))}
           </select>
         </label>
       )}
@@ -30,6 +34,16 @@ export function Header(props: { view: View; agent: string }) {
       <Seat view={view} take={(take) => command("control", { take })} />
     </header>
   );
+}
+
+function asksSomething(view: View, session: string): boolean {
+  return view.questions.some((question) => question.session !== null && sessionOf(view.sessions, question.session) === session);
+}
+
+/** Returns the session that a subagent belongs to; of any other, itself. */
+export function sessionOf(sessions: readonly SessionName[], id: string): string {
+  const parent = sessions.find((session) => session.id === id)?.parent;
+  return parent == null ? id : sessionOf(sessions, parent);
 }
 
 function NewSession() {

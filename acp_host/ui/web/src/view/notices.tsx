@@ -1,6 +1,7 @@
 /** Notices: toasts over the conversation, and the history. How long a toast stays is the host's business: it leaves the state. */
 import { oneLine, printable } from "../plain_text";
 import type { Notice, SessionState } from "../state";
+import { useEffect, useRef } from "preact/hooks";
 import { memo, useCommand, useView } from "./context";
 
 /** Toasts, and two live regions in which a screen reader hears of them. Both are always there, or it would hear nothing. */
@@ -11,7 +12,7 @@ export const Toasts = memo(function Toasts(props: { toasts: readonly Notice[] })
   };
   return (
     <>
-      <div class="toasts" role="group" aria-label="Notices" data-area>
+      <div class="toasts" role="group" aria-label="Notices" data-area {...useHeld(props.toasts.length > 0)}>
         {props.toasts.toReversed().map((toast) => (
           <Toast key={toast.id} toast={toast} />
         ))}
@@ -25,6 +26,36 @@ export const Toasts = memo(function Toasts(props: { toasts: readonly Notice[] })
     </>
   );
 });
+
+/** Lets toasts stay while the mouse or the keyboard is on them: who reads slowly can read them all. */
+function useHeld(any: boolean) {
+  const { store } = useView();
+  const by = useRef(new Set<string>()).current;
+  const held = useRef(false);
+  const tell = () => {
+    const hold = by.size > 0;
+    if (hold === held.current) return;
+    held.current = hold;
+    store.command("hold_notices", { hold }).catch(() => {});
+  };
+  const set = (what: string, on: boolean) => {
+    if (on) by.add(what);
+    else by.delete(what);
+    tell();
+  };
+  // What has left is not under the mouse any more, and browsers do not say so.
+  useEffect(() => {
+    if (any) return;
+    by.clear();
+    tell();
+  }, [any]);
+  return {
+    onMouseEnter: () => set("mouse", true),
+    onMouseLeave: () => set("mouse", false),
+    onFocusIn: () => set("focus", true),
+    onFocusOut: () => set("focus", false),
+  };
+}
 
 function spoken(toast: Notice | undefined): string {
   if (toast === undefined) return "";

@@ -4,10 +4,11 @@
  */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { PageQuestion, PermissionQuestion, Question } from "../feed";
+import type { LoginQuestion, PageQuestion, PermissionQuestion, Question } from "../feed";
 import { oneLine, printable } from "../plain_text";
 import { memo, useCommand, useView } from "./context";
 import { FormFields } from "./form_fields";
+import { LoginWays } from "./login";
 import { Address, Fold, Raw } from "./parts";
 
 export const Questions = memo(function Questions(props: { questions: readonly Question[] }) {
@@ -34,6 +35,8 @@ const QuestionView = memo(function QuestionView(props: { question: Question }) {
       );
     case "page":
       return <Page question={question} />;
+    case "login":
+      return <Login question={question} />;
     default:
       return (
         <Frame question={question} asks="asks for something that cannot be answered here">
@@ -119,6 +122,28 @@ function Permission(props: { question: PermissionQuestion }) {
           </button>
         )}
       </div>
+    </Frame>
+  );
+}
+
+function Login(props: { question: LoginQuestion }) {
+  const { question } = props;
+  const { controls } = useView();
+  const command = useCommand();
+  const answer = (answer: { [name: string]: unknown }) => command("answer", { question: question.number, ...answer });
+  return (
+    <Frame question={question} asks="wants you to log in first">
+      {question.message && <p dir="auto">{printable(question.message)}</p>}
+      <p class="note">
+        <code>{oneLine(question.method, 80)}</code> waits for it.
+      </p>
+      <LoginWays
+        ways={question.ways}
+        choose={(way, values) => answer({ login: way.id, ...(way.variables.length > 0 && { values }) })}
+      />
+      <button type="button" disabled={!controls} onClick={() => answer({ action: "cancel" })}>
+        Not now
+      </button>
     </Frame>
   );
 }

@@ -1,10 +1,12 @@
 /** What stands beside the conversation, one panel at a time: a list of tabs by the rules of ARIA. */
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
-import type { Diagnostic } from "../feed";
+import type { Diagnostic, LoginState, Offers, SessionName } from "../feed";
 import type { SessionState } from "../state";
 import { memo, useKept, useView } from "./context";
 import { HarnPanel } from "./harn_view";
+import { KeptSessions } from "./kept_sessions";
+import { Account } from "./login";
 import { NoticeHistory } from "./notices";
 import { Plans } from "./plan_view";
 import { NOT_SERVED, Problems } from "./problems";
@@ -19,15 +21,22 @@ interface Panel {
   draw: () => ComponentChildren;
 }
 
-export const SidePanel = memo(function SidePanel(props: {
+interface Shown {
   state: SessionState;
   diagnostics: readonly Diagnostic[];
   agent: string;
-}) {
+  sessions: readonly SessionName[];
+  offers: Offers;
+  login: LoginState | null;
+  cwd: string;
+  isSubagent: boolean;
+}
+
+export const SidePanel = memo(function SidePanel(props: Shown) {
   const { id } = useView();
   const [chosen, choose] = useKept("panel", "reminders");
   const tabs = useRef<HTMLDivElement>(null);
-  const panels = panelsOf(props.state, props.diagnostics, props.agent);
+  const panels = panelsOf(props);
   const current = panels.find((panel) => panel.id === chosen) ?? panels[0]!;
 
   function onKeyDown(event: KeyboardEvent) {
@@ -66,17 +75,19 @@ export const SidePanel = memo(function SidePanel(props: {
   );
 });
 
-function panelsOf(state: SessionState, diagnostics: readonly Diagnostic[], agent: string): Panel[] {
+function panelsOf(shown: Shown): Panel[] {
+  const { state, diagnostics, agent, sessions, offers, login } = shown;
   const terminals = Object.entries(state.terminals).toReversed();
   const subagents = Object.keys(state.subagents).length;
   const { harn } = state;
+  const reminders: Panel = {
+    id: "reminders",
+    title: "Reminders",
+    count: state.reminders.entries.filter((entry) => entry.active).length,
+    draw: () => <Reminders reminders={state.reminders} />,
+  };
   const panels: Panel[] = [
-    {
-      id: "reminders",
-      title: "Reminders",
-      count: state.reminders.entries.filter((entry) => entry.active).length,
-      draw: () => <Reminders reminders={state.reminders} />,
-    },
+    ...(shown.isSubagent ? [] : [reminders]),
     { id: "plan", title: "Plan", count: state.plans.length, draw: () => <Plans plans={state.plans} /> },
     {
       id: "terminals",
@@ -103,8 +114,16 @@ function panelsOf(state: SessionState, diagnostics: readonly Diagnostic[], agent
     },
   ];
   if (subagents > 0) {
-    panels.push({ id: "subagents", title: "Subagents", count: subagents, draw: () => <Subagents subagents={state.subagents} /> });
+    panels.push({ id: "subagents", title: "Subagents", count: subagents, draw: () => <Subagents subagents={state.subagents} sessions={sessions} /> });
   }
   if (harn !== null) panels.push({ id: "harn", title: "Harn", count: 0, draw: () => <HarnPanel harn={harn} /> });
+  if (shown.isSubagent) return panels;
+  if (offers.list) {
+    const draw = () => <KeptSessions offers={offers} sessions={sessions} cwd={shown.cwd} />;
+    panels.push({ id: "sessions", title: "Sessions", count: 0, draw });
+  }
+  if (login !== null && (login.canLogIn || login.canLogOut)) {
+    panels.push({ id: "account", title: "Account", count: 0, draw: () => <Account login={login} agent={agent} /> });
+  }
   return panels;
 }
