@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from jupyter_server.extension.application import ExtensionApp
 from traitlets import Any as AnyTrait
 from traitlets import Dict, Float, Int, TraitError, Unicode, validate
+from traitlets.config import Config
 
 from acp_host._version import __version__
 from acp_host.errors import InvalidInput
@@ -19,6 +21,9 @@ from acp_host.ui.jupyter_server.handlers import handlers
 from acp_host.ui.jupyter_server.hosted_agents import HostedAgents, HostingRules
 
 __all__ = ["AcpHostApp"]
+
+_FOR_LAB = str(Path(__file__).parent / "labextension")
+"""What JupyterLab and Notebook 7 load: a command that opens the agents."""
 
 
 class AcpHostApp(ExtensionApp):
@@ -50,6 +55,12 @@ class AcpHostApp(ExtensionApp):
         except InvalidInput as error:
             raise TraitError(str(error)) from None
         return proposal["value"]
+
+    def _link_jupyter_server_extension(self, serverapp: Any) -> None:
+        super()._link_jupyter_server_extension(serverapp)
+        # JupyterLab and Notebook are linked later, in the order of names, and read this then.
+        paths = [*serverapp.config.LabServerApp.get("extra_labextensions_path", []), _FOR_LAB]
+        serverapp.update_config(Config(LabServerApp={"extra_labextensions_path": paths}))
 
     def initialize_settings(self) -> None:
         """Make what answers requests."""

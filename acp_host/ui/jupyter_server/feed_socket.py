@@ -22,6 +22,7 @@ from acp_host.ui.jupyter_server.resource import RESOURCE
 
 __all__ = ["FeedSocket"]
 
+_UNTIL_GONE = 30.0
 _GOING_AWAY = 1001
 _TRY_LATER = 1013
 
@@ -46,6 +47,16 @@ class FeedSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
         """The longest command, in bytes."""
         return LARGEST_COMMAND
 
+    @property
+    def ping_interval(self) -> float:
+        """Seconds between two signs of life, which Tornado sees to: the server's own way logs a warning each time."""
+        return _UNTIL_GONE
+
+    @property
+    def ping_timeout(self) -> float:
+        """Seconds that each may take."""
+        return _UNTIL_GONE
+
     async def get(self, agent_id: str) -> None:
         """Let somebody in whom the server knows."""
         if not self.current_user:
@@ -60,7 +71,6 @@ class FeedSocket(WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     async def open(self, agent_id: str) -> None:
         """Join, as soon as the agent has started."""
-        super().open()
         agent, server = self.agent, asyncio.get_running_loop()
         assert agent is not None
 

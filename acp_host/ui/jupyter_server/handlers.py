@@ -72,11 +72,13 @@ class _Page(JupyterHandler):
     def initialize(self, agents: HostedAgents) -> None:
         self.agents = agents
 
-    def answer(self, body: bytes | str, kind: str, **changed: str) -> None:
-        """Answer with a body under the policy of our pages; ``changed`` are rules that are others for it."""
-        rules = {name.replace("_", "-"): value for name, value in changed.items()}
-        for name, value in page_headers(kind, {"frame-ancestors": self._frame_ancestors(), **rules}):
+    def answer(self, body: bytes | str, kind: str, *, has_forms: bool = False) -> None:
+        """Answer with a body under the policy of our pages, in which forms may lead to this server."""
+        rules = {"frame-ancestors": self._frame_ancestors()}
+        for name, value in page_headers(kind, {**rules, "form-action": "'self'"} if has_forms else rules):
             self.set_header(name, value)
+        if has_forms:  # without any referrer, browsers send forms with an Origin of "null"
+            self.set_header("Referrer-Policy", "same-origin")
         self.finish(body)
 
     def _frame_ancestors(self) -> str:
@@ -94,7 +96,7 @@ class _ListPage(_Page):
     async def show(self, problem: str = "") -> None:
         """Answer with the page."""
         page = agent_list(self.agents.names, await self.agents.described(), self.xsrf_token.decode(), problem)
-        self.answer(page, HTML, form_action="'self'")
+        self.answer(page, HTML, has_forms=True)
 
 
 class _StartForm(_ListPage):
