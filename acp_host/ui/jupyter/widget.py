@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -55,6 +56,7 @@ class AgentWidget(anywidget.AnyWidget):
     _words = traitlets.Unicode().tag(sync=True)
     height = traitlets.Int(_HEIGHT).tag(sync=True)
     _conversation: Conversation | None = None
+    _heard_beside_cells = False
 
     def __init__(
         self,
@@ -129,6 +131,11 @@ class AgentWidget(anywidget.AnyWidget):
             self._conversation.close()
         super().close()
 
+    @property
+    def answers_while_busy(self) -> bool:
+        """Whether a view has been heard while cells may run; else it is heard when they have ended."""
+        return self._heard_beside_cells
+
     def _talk(self) -> Conversation:
         assert self._conversation is not None
         return self._conversation
@@ -137,7 +144,8 @@ class AgentWidget(anywidget.AnyWidget):
         self._words = words
 
     def _take(self, _: Any, content: Mapping[str, Any], buffers: Any) -> None:
-        """Take what a view says: on the main thread, where no cell runs, or on another one."""
+        """Take what a view says: on the main thread, which runs cells, or where these are let past."""
+        self._heard_beside_cells = threading.current_thread() is not threading.main_thread()
         if content.get("kind") != "took":
             self.send({"view": content.get("view"), "kind": "got", "number": content.get("number")})
         self._talk().take(content)
