@@ -4,6 +4,7 @@ Start with :func:`run`; :mod:`acp_host.fleet.blocking` has it without ``await``.
 """
 
 from acp_host.automation.limits import Budget, Retries, Timeouts
+from acp_host.fleet import blocking
 from acp_host.fleet.assignment import Keep
 from acp_host.fleet.engine import LocalEngine
 from acp_host.fleet.fleet import Fleet
@@ -38,6 +39,7 @@ __all__ = [
     "Timeouts",
     "Uncommitted",
     "Violation",
+    "blocking",
     "jobs_from",
     "read_jobs",
     "run",

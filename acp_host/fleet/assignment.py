@@ -15,6 +15,7 @@ from attrs import field, frozen
 from acp_host.automation.limits import Budget, Retries, Timeouts
 from acp_host.fleet.job import Job
 from acp_host.fleet.working_copies import CopyKind, Uncommitted
+from acp_host.host.agent_target import AgentTarget
 from acp_host.services.permissions import PermissionPolicy
 
 __all__ = ["Assignment", "FleetSettings", "Keep"]
@@ -37,7 +38,7 @@ class FleetSettings:
         connection: further arguments for the connection to the agent.
     """
 
-    agent: tuple[str, ...] | str
+    agent: tuple[str, ...] | str | AgentTarget
     permissions: PermissionPolicy | None = None
     timeouts: Timeouts | None = None
     remind: tuple[str, ...] = ()

@@ -98,13 +98,16 @@ def changed_files(copy: WorkingCopy) -> Changes:
     return Changes(files, problem or copy.problem)
 
 
-def apply_patch(patch: bytes, directory: str | os.PathLike[str], *, reverse: bool = False) -> None:
+def apply_patch(
+    patch: bytes, directory: str | os.PathLike[str], *, reverse: bool = False, agent_was_here: bool = False
+) -> None:
     """Change the files of a directory as a patch says: all of them, or none.
 
     Args:
         patch: with paths relative to ``directory``.
         directory: the top directory of a repository, or any other directory.
         reverse: take the changes back.
+        agent_was_here: take it for a plain directory: its ``.git`` may be what an agent has made of it.
 
     Raises:
         GitFailed: the files are not those that the patch was made for.
@@ -113,6 +116,8 @@ def apply_patch(patch: bytes, directory: str | os.PathLike[str], *, reverse: boo
         top = os.path.realpath(directory)
         how = ("--reverse",) if reverse else ()
         env = {"GIT_CEILING_DIRECTORIES": os.path.dirname(top)}  # a repository around it has other paths
+        if agent_was_here:
+            env["GIT_DIR"] = os.devnull
         git("apply", "--whitespace=nowarn", *how, "-", cwd=top, env=env, data=patch)
 
 

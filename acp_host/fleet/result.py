@@ -149,7 +149,7 @@ class JobResult:
         """
         if self.kept is None:
             raise InvalidState(f"the working copy of {self.job.id} was not kept: nothing is to be taken back")
-        apply_patch(self.forbidden_patch, self.kept, reverse=True)
+        apply_patch(self.forbidden_patch, self.kept, reverse=True, agent_was_here=True)
         return tuple(file.path for file in self.files if file.allowed is False)
 
     def to_json(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from acp_host.fleet.job import Job, numbered
 from acp_host.fleet.outcomes import JobOutcomeKind
 from acp_host.fleet.progress import progress_bar
 from acp_host.fleet.working_copies import CopyKind, Uncommitted, is_url
+from acp_host.host.agent_target import AgentTarget
 from acp_host.services.permissions import PermissionPolicy
 from acp_host.transports import Transport
 
@@ -26,7 +27,7 @@ __all__ = ["run"]
 def run(
     jobs: Iterable[Job],
     *,
-    agent: Sequence[str] | str,
+    agent: Sequence[str] | str | AgentTarget,
     engine: Any = None,
     permissions: PermissionPolicy | None = None,
     remind: str | Iterable[str] = (),
@@ -59,7 +60,7 @@ def run(
 
     Args:
         jobs: what to do.
-        agent: its command or its URL, as for :func:`acp_host.connect`; the same for all.
+        agent: its command, its URL, or what :func:`acp_host.known` returns; the same for all.
         engine: where the jobs are run: ``None`` for this process; a number for so many at a time in it; the address of
             a Dask scheduler, a ``distributed.Client`` or a Dask cluster; or an :class:`~acp_host.fleet.engine.Engine`.
             To workers of Dask everything is sent that is given here, ``env`` included.
@@ -105,7 +106,7 @@ def run(
         raise InvalidInput("Retries(after_prompt=True) is not for fleets: rerun_unknown=True uses a fresh working copy")
     again = {_word(JobOutcomeKind, "rerun", word) for word in _words(rerun)}
     settings = FleetSettings(
-        agent=agent if isinstance(agent, str) else tuple(os.fspath(word) for word in agent),
+        agent=agent if isinstance(agent, str | AgentTarget) else tuple(os.fspath(word) for word in agent),
         permissions=_checked_policy(permissions),
         timeouts=timeouts if isinstance(timeouts, Timeouts) else Timeouts(total=timeouts),
         remind=_words(remind),
