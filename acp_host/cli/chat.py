@@ -13,8 +13,11 @@ from acp_host.cli.login import login_text
 from acp_host.cli.printer import Printer, make_console
 from acp_host.cli.target import versions_of
 from acp_host.errors import AuthRequired, InvalidInput
+from acp_host.host.authentication import LoginRequest
 from acp_host.host.connect import connect
 from acp_host.host.connection import HostConnection
+from acp_host.host.login_methods import LoginMethod
+from acp_host.host.login_queue import LoginQueue
 from acp_host.host.session import Session
 from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.files import FileService
@@ -53,6 +56,7 @@ def add_parser(commands: Any) -> None:
     earlier.add_argument("--load", metavar="ID", help="go on with this session, and show what was said in it")
     earlier.add_argument("--resume", metavar="ID", help="go on with this session, without what was said in it")
     add_agent_options(parser, permissions="ask")
+    parser.add_argument("--theme", choices=["light", "dark"], help="colours (default: as the terminal says, else dark)")
     parser.add_argument("--unstable", action="store_true", help="offer draft features: plan variants and subagents")
     parser.set_defaults(command=run)
 
@@ -74,7 +78,12 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     except ImportError as error:
         raise InvalidInput(f"acp-host chat needs the extra 'tui' ({error}): pip install 'acp-host[tui]'") from None
     await target.get_ready()
-    permissions, forms = PermissionQueue(), ElicitationQueue()
+    permissions, forms, logins = PermissionQueue(), ElicitationQueue(), LoginQueue()
+    shown = False
+
+    async def ask_to_log_in(request: LoginRequest) -> LoginMethod | None:
+        return await logins(request) if shown else None  # before that, the user is told what to do
+
     reads, writes = options.read_files, options.write_files
     connection = connect(
         target.argument,
@@ -85,6 +94,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         terminals=TerminalService() if options.terminals else None,
         permissions=permissions_of(options.permissions, ask=permissions, by_word=lambda policy, _: policy.decide),
         elicitation=forms,
+        authenticate=ask_to_log_in,
         sidebar=True,
         unstable=options.unstable,
         record=recording_of(options),
@@ -96,7 +106,9 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         except AuthRequired as error:
             Printer(make_console(sys.stderr)).line("login", login_text(host.agreement, target.argv, error))
             return ExitCode.LOGIN_NEEDED
-        await ChatApp(host, session, permissions=permissions, forms=forms).run_async()
+        shown = True
+        light = None if options.theme is None else options.theme == "light"
+        await ChatApp(host, session, permissions=permissions, forms=forms, logins=logins, light=light).run_async()
         if interrupts.received is not None:
             return code_of_signal(interrupts.received)
         return ExitCode.AGENT_FAILED if host.closed else ExitCode.COMPLETED

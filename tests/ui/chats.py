@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from textual.widgets._footer import FooterKey
 
 import acp_host
-from acp_host import ElicitationQueue, HostConnection, PermissionQueue, Session
+from acp_host import ElicitationQueue, HostConnection, LoginQueue, PermissionQueue, Session
 from acp_host.testing import ReferenceAgent
 from acp_host.transports import Transport
 from acp_host.ui.terminal import ChatApp
@@ -109,11 +109,14 @@ async def chat(
         agent = ReferenceAgent()
     transport = agent.transport() if isinstance(agent, ReferenceAgent) else agent
     permissions, forms = PermissionQueue(), ElicitationQueue(opener=lambda url: None)
-    connection = acp_host.connect(transport, permissions=permissions, elicitation=forms, sidebar=True, **options)
+    logins = LoginQueue()
+    connection = acp_host.connect(
+        transport, permissions=permissions, elicitation=forms, sidebar=True, **{"authenticate": logins, **options}
+    )
     async with connection as host:
         session = await host.new_session(cwd)
         if before is not None:
             await session.prompt(before)
-        app = ChatApp(host, session, permissions=permissions, forms=forms)
+        app = ChatApp(host, session, permissions=permissions, forms=forms, logins=logins)
         async with app.run_test(size=size, notifications=True) as pilot:
             yield Chat(app, pilot, host, session, permissions, forms)

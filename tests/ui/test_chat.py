@@ -92,8 +92,8 @@ async def test_two_questions_at_once_are_answered_each_for_itself() -> None:
     async with chat(ReferenceAgent(script=script)) as talk:
         await talk.say("go")
         await talk.shows("first", "second", "1  No [red]way[/red]  (reject_once)", "2  Sure  (allow_once)")
+        await talk.until(lambda: len(talk.view.query(PermissionForm)) == 2)
         forms = list(talk.view.query(PermissionForm))
-        assert len(forms) == 2
         forms[1].query_one("OptionList").focus()
         await talk.press("2")
         await talk.until(lambda: len(talk.permissions.pending) == 1)

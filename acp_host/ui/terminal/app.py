@@ -6,6 +6,7 @@ It shows one session and hands on what the user does. It owns neither the connec
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar
@@ -18,18 +19,24 @@ from textual.widgets import Footer
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError
 from acp_host.host.connection import HostConnection
+from acp_host.host.login_queue import LoginQueue
 from acp_host.host.session import Session
 from acp_host.reminders import Reminder, ReminderPolicy
 from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.permission_queue import PermissionQueue
 from acp_host.state.changes import ChangeSet
 from acp_host.state.observable import Observable
+from acp_host.ui.terminal.attachments import Attachment, AttachScreen
 from acp_host.ui.terminal.choices import ChoiceScreen
 from acp_host.ui.terminal.compose_reminder import ComposeReminder
+from acp_host.ui.terminal.human_request import persons_wanted
 from acp_host.ui.terminal.lists import NoticeHistory, ProblemsScreen
 from acp_host.ui.terminal.prompt import PromptInput, WaitingPrompts
+from acp_host.ui.terminal.questions import Waiting
 from acp_host.ui.terminal.redraw import Redraw
 from acp_host.ui.terminal.reminders import ReminderList
+from acp_host.ui.terminal.session_choice import choosable_sessions, opened_session
+from acp_host.ui.terminal.sessions import Chosen, SessionsScreen
 from acp_host.ui.terminal.side import OptionsPane
 from acp_host.ui.terminal.text import one_line, plain
 from acp_host.ui.terminal.toasts import NoticeRack, NoticeToast
@@ -43,9 +50,11 @@ _BEHIND_DIALOGS = frozenset(
     {
         *("answer", "toggle_side", "notices", "reconnect", "next_pane", "problems"),
         *("cancel_turn", "compose_reminder", "dismiss_toast", "unfold"),
+        *("new_session", "sessions", "attach", "detach"),
     }
 )
 """Actions on what is behind a dialog, which wait while one is open."""
+_LIGHT, _DARK = "textual-light", "textual-dark"
 _MARKDOWN = Theme({"markdown.code": "bold cyan", "markdown.link": "underline", "markdown.link_url": "dim"})
 
 
@@ -61,6 +70,9 @@ class ChatApp(App[None]):
         session: what to show.
         permissions: the queue that the connection asks; ``None``: nobody is asked here.
         forms: likewise for forms and web pages.
+        logins: likewise for logins.
+        light: begin with dark letters on a light ground, or the other way round; ``None``: as ``TEXTUAL_THEME`` or the
+            terminal's ``COLORFGBG`` says.
     """
 
     CSS_PATH = "chat.tcss"
@@ -79,6 +91,11 @@ class ChatApp(App[None]):
         Binding("f8", "problems", "Problems", priority=True),
         Binding("f9", "dismiss_toast", "Close toast", show=False, priority=True),
         Binding("ctrl+t", "unfold", "Unfold", priority=True),
+        Binding("ctrl+n", "new_session", "New session", show=False, priority=True),
+        Binding("ctrl+o", "sessions", "Sessions", priority=True),
+        Binding("ctrl+f", "attach", "Attach", priority=True),
+        Binding("ctrl+g", "detach", "Attach nothing", show=False, priority=True),
+        Binding("ctrl+l", "light_or_dark", "Light or dark", show=False, priority=True),
     ]
 
     def __init__(
@@ -88,17 +105,30 @@ class ChatApp(App[None]):
         *,
         permissions: PermissionQueue | None = None,
         forms: ElicitationQueue | None = None,
+        logins: LoginQueue | None = None,
+        light: bool | None = None,
     ) -> None:
         super().__init__()
+        if light is None:
+            light = "TEXTUAL_THEME" not in os.environ and _has_light_ground(os.environ.get("COLORFGBG", ""))
+            self.theme = _LIGHT if light else self.theme
+        else:
+            self.theme = _LIGHT if light else _DARK
         self.console.push_theme(_MARKDOWN)
         self._host = host
         self._session = session
-        self._queues = tuple(queue for queue in (permissions, forms) if queue is not None)
+        self._queues = tuple(queue for queue in (permissions, forms, logins) if queue is not None)
         self._armed_until = 0.0
         self._unserved = 0
         self._ends: list[Callable[[], None]] = []
-        name = str(one_line(host.agreement.agent_name, 40))
-        self._view = SessionView(name, harn=host.agreement.harn is not None)
+        self._following: list[Callable[[], None]] = []
+        self._drafts: dict[str, tuple[str, list[Attachment]]] = {}
+        self._attached: list[Attachment] = []
+        self._view = self._make_view()
+
+    def _make_view(self) -> SessionView:
+        agreement = self._host.agreement
+        return SessionView(str(one_line(agreement.agent_name, 40)), harn=agreement.harn is not None)
 
     def compose(self) -> ComposeResult:
         """Make the parts."""
@@ -117,36 +147,65 @@ class ChatApp(App[None]):
 
     async def on_mount(self) -> None:
         """Draw what there is, and what changes from now on."""
-        redraws = [self._redraw(self._session.state, self._draw), self._redraw(self._host.health, self._draw_health)]
-        redraws += [self._redraw(queue, self._draw_questions) for queue in self._queues]
+        redraws = [self._redraw(self._host.health, self._draw_health, self._ends)]
+        redraws += [self._redraw(queue, self._draw_questions, self._ends) for queue in self._queues]
         self._ends.append(self._host.diagnostics.connect(self._take_diagnostic))
         for diagnostic in self._host.diagnostics:
             self._take_diagnostic(diagnostic)
+        for redraw in redraws:
+            self.run_worker(redraw.run(), name="redraw")
+        await self._follow()
+
+    async def _follow(self) -> None:
+        """Draw the session, and what changes in it from now on."""
+        redraw = self._redraw(self._session.state, self._draw, self._following)
         await self._view.draw_all(self._session.state.snapshot())
         await self._draw_questions()
         await self._draw_health()
-        for redraw in redraws:
-            self.run_worker(redraw.run(), name="redraw")
+        self._view.draw_attached(self._attached)
+        drawing = self.run_worker(redraw.run(), name="redraw of the session")
+        self._following.append(drawing.cancel)
         self._view.prompt.focus()
+
+    async def show(self, session: Session) -> None:
+        """Show another session; what was typed for this one is there when it is shown again."""
+        if session is self._session:
+            return
+        for end in self._following:
+            end()
+        self._following.clear()
+        self._drafts[self._session.id] = (self._view.prompt.text, self._attached)
+        self._session = session
+        before, self._view = self._view, self._make_view()
+        text, self._attached = self._drafts.pop(session.id, ("", []))
+        await before.remove()
+        await self.mount(self._view, before=0)
+        await self._follow()
+        self._view.prompt.put(text)
 
     def on_unmount(self) -> None:
         """Watch no longer."""
-        for end in self._ends:
+        for end in (*self._ends, *self._following):
             end()
 
-    def _redraw(self, observable: Observable[Any], draw: Callable[[ChangeSet], Awaitable[None]]) -> Redraw:
-        """Return what draws the changes from now on, once it runs."""
+    def _redraw(
+        self, observable: Observable[Any], draw: Callable[[ChangeSet], Awaitable[None]], ends: list[Callable[[], None]]
+    ) -> Redraw:
+        """Return what draws the changes from now on, once it runs; what ends that is added to ``ends``."""
         redraw = Redraw(draw)
-        self._ends.append(observable.changed.connect(redraw.take))
+        ends.append(observable.changed.connect(redraw.take).end)
         return redraw
 
     async def _draw(self, changes: ChangeSet) -> None:
         await self._view.draw(changes)
         if changes.touches("health"):
             await self._draw_health()
+        if changes.touches("harn"):
+            await self._draw_questions()
 
     async def _draw_questions(self, _: ChangeSet | None = None) -> None:
-        waiting: list[Any] = [question for queue in self._queues for question in queue.pending]
+        waiting: list[Waiting] = [question for queue in self._queues for question in queue.pending]
+        waiting += persons_wanted(self._session, self._session.state.snapshot())
         await self._view.draw_questions(waiting)
 
     async def _draw_health(self, _: ChangeSet | None = None) -> None:
@@ -165,13 +224,17 @@ class ChatApp(App[None]):
         self.run_worker(self._say(message.text))
 
     async def _say(self, text: str) -> None:
+        attached, self._attached = self._attached, []
         try:
-            turn = self._session.prompt(text)
+            turn = self._session.prompt([text, *attached])
         except AcpError as error:
             self._complain(error)
+            self._attached = [*attached, *self._attached]
             if not self._view.prompt.text:
                 self._view.prompt.put(text)
             return
+        finally:
+            self._view.draw_attached(self._attached)
         await self._do(turn.wait())
 
     def on_waiting_prompts_withdrawn(self, message: WaitingPrompts.Withdrawn) -> None:
@@ -195,6 +258,51 @@ class ChatApp(App[None]):
         works = self._session.current_turn is not None or bool(self._session.queued_turns)
         self._session.cancel()
         self._tell(f"{'The turn is being cancelled. ' if works else ''}Ctrl-C once more leaves.")
+
+    def action_attach(self) -> None:
+        """Ask for something that goes along with the next prompt."""
+        self.push_screen(AttachScreen(), self._take_along)
+
+    def _take_along(self, attachment: Attachment | None) -> None:
+        if attachment is not None:
+            self._attached = [*self._attached, attachment]
+            self._view.draw_attached(self._attached)
+
+    def action_detach(self) -> None:
+        """Let nothing go along."""
+        self._attached = []
+        self._view.draw_attached(self._attached)
+
+    # --- sessions ---------------------------------------------------------------------------------------------------
+
+    def action_new_session(self) -> None:
+        """Begin another session, in the same directory."""
+        self.run_worker(self._go_to(None))
+
+    def action_sessions(self) -> None:
+        """Show the sessions, those that are open and those that the agent keeps."""
+        self.run_worker(self._choose_session())
+
+    async def _choose_session(self) -> None:
+        listed = await self._do(choosable_sessions(self._host, self._session))
+        if listed is not None:
+            can_delete = self._host.agreement.supports("session/delete")
+            self.push_screen(SessionsScreen(listed, can_delete=can_delete), self._session_chosen)
+
+    def _session_chosen(self, chosen: Chosen | None) -> None:
+        if chosen is None:
+            return
+        if chosen.delete and chosen.id == self._session.id:
+            self._tell("The session that is shown cannot be deleted; go to another one first.")
+        elif chosen.delete and chosen.id is not None:
+            self.run_worker(self._do(self._host.delete_session(chosen.id)))
+        else:
+            self.run_worker(self._go_to(chosen.id))
+
+    async def _go_to(self, session_id: str | None) -> None:
+        session = await self._do(opened_session(self._host, session_id, self._session.cwd))
+        if session is not None:
+            await self.show(session)
 
     # --- panels -----------------------------------------------------------------------------------------------------
 
@@ -283,6 +391,10 @@ class ChatApp(App[None]):
         except AcpError as error:
             self._complain(error)
 
+    def action_light_or_dark(self) -> None:
+        """Change between dark letters on a light ground and the other way round."""
+        self.theme = _DARK if self.current_theme.dark is False else _LIGHT
+
     # --- what went wrong --------------------------------------------------------------------------------------------
 
     async def _do(self, deed: Awaitable[Any]) -> Any:
@@ -298,3 +410,8 @@ class ChatApp(App[None]):
 
     def _tell(self, text: str) -> None:
         self.notify(str(plain(text)), title="acp-host", markup=False)
+
+
+def _has_light_ground(colours: str) -> bool:
+    """Tell whether a terminal has a light ground, by its ``COLORFGBG``: two numbers of colours, the ground's last."""
+    return colours.rpartition(";")[2] in ("7", "15")

@@ -2,58 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.widgets import Button, Static
 
-from acp_host.errors import AcpError, InvalidInput
+from acp_host.errors import InvalidInput
 from acp_host.services.elicitation_queue import FormQuestion, PageQuestion
 from acp_host.services.form_answers import FormReview
+from acp_host.ui.terminal.answerable import Answerable
 from acp_host.ui.terminal.field_view import FieldView
 from acp_host.ui.terminal.text import plain, stacked
 
 __all__ = ["ElicitationForm", "PageConsent"]
 
 
-class _Answerable(Vertical):
-    """What forms and pages have in common: the agent's name in the frame, and buttons.
-
-    Args:
-        question: what waits.
-        title: host-drawn, with the agent's name.
-    """
-
-    def __init__(self, question: Any, title: str) -> None:
-        super().__init__()
-        self.question = question
-        self.border_title = plain(title)
-        self.remark = Static(markup=False)
-        """Where it is said what an answer would be, or why it did not work."""
-
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Do what the button says."""
-        event.stop()
-        self.run_worker(self._press(event.button.name or ""), exclusive=True)
-
-    async def _press(self, deed: str) -> None:
-        try:
-            if deed == "decline":
-                self.question.decline()
-            elif deed == "cancel":
-                self.question.cancel()
-            else:
-                await self.press(deed)
-        except AcpError as error:
-            self.remark.update(plain(str(error), "$text-error"))
-
-    async def press(self, deed: str) -> None:
-        """Do what a button of its own says; may raise an ``AcpError``, which is shown."""
-        raise NotImplementedError
-
-
-class ElicitationForm(_Answerable):
+class ElicitationForm(Answerable):
     """A form: it is filled in, reviewed, and sent as it was reviewed."""
 
     question: FormQuestion
@@ -114,7 +77,7 @@ class ElicitationForm(_Answerable):
         self.call_after_refresh(self._send.focus if review.valid else self.remark.scroll_visible)
 
 
-class PageConsent(_Answerable):
+class PageConsent(Answerable):
     """A web page that is opened if the user agrees, and not before."""
 
     question: PageQuestion

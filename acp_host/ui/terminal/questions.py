@@ -14,15 +14,20 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from acp_host.host.login_queue import PendingLogin
 from acp_host.services.elicitation_queue import FormQuestion
 from acp_host.services.permission_queue import PendingPermission
 from acp_host.services.question_queue import PendingQuestion
 from acp_host.ui.terminal.elicitation_form import ElicitationForm, PageConsent
+from acp_host.ui.terminal.human_request import HumanRequestForm, PersonWanted
+from acp_host.ui.terminal.login_form import LoginForm
 from acp_host.ui.terminal.permission_form import PermissionForm
 from acp_host.ui.terminal.text import plain
 
-__all__ = ["MOST", "QuestionsPanel"]
+__all__ = ["MOST", "QuestionsPanel", "Waiting"]
 
+Waiting = PendingQuestion[Any, Any] | PersonWanted
+"""What can wait for a person."""
 MOST = 5
 """Questions that are drawn at once; the others wait their turn."""
 
@@ -40,14 +45,14 @@ class QuestionsPanel(VerticalScroll, can_focus=False):
     def __init__(self, agent_name: str, **options: Any) -> None:
         super().__init__(**options)
         self._agent_name = agent_name
-        self._forms: dict[PendingQuestion[Any, Any], Widget] = {}
+        self._forms: dict[Waiting, Widget] = {}
         self._more = Static(markup=False)
 
     def compose(self) -> ComposeResult:
         """Make the parts."""
         yield self._more
 
-    async def draw(self, waiting: Sequence[PendingQuestion[Any, Any]]) -> None:
+    async def draw(self, waiting: Sequence[Waiting]) -> None:
         """Show what waits."""
         shown = waiting[:MOST]
         gone = [self._forms.pop(question) for question in tuple(self._forms) if question not in shown]
@@ -73,9 +78,13 @@ class QuestionsPanel(VerticalScroll, can_focus=False):
                 return
 
 
-def _form(question: PendingQuestion[Any, Any], agent_name: str) -> Widget:
+def _form(question: Waiting, agent_name: str) -> Widget:
     if isinstance(question, PendingPermission):
         return PermissionForm(question, agent_name)
+    if isinstance(question, PersonWanted):
+        return HumanRequestForm(question, agent_name)
+    if isinstance(question, PendingLogin):
+        return LoginForm(question, agent_name)
     if isinstance(question, FormQuestion):
         return ElicitationForm(question, agent_name)
-    return PageConsent(question, agent_name)  # type: ignore[arg-type]  # there is no third kind
+    return PageConsent(question, agent_name)  # type: ignore[arg-type]  # there is no other kind

@@ -10,11 +10,11 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import TabbedContent, TabPane
 
 from acp_host.host.health import HealthSnapshot
-from acp_host.services.question_queue import PendingQuestion
 from acp_host.state.changes import Change, ChangeKind, ChangeSet
 from acp_host.state.snapshot import SessionSnapshot
+from acp_host.ui.terminal.attachments import AttachedLine, Attachment
 from acp_host.ui.terminal.prompt import PromptBox, PromptInput, WaitingPrompts
-from acp_host.ui.terminal.questions import QuestionsPanel
+from acp_host.ui.terminal.questions import QuestionsPanel, Waiting
 from acp_host.ui.terminal.reminders import RemindersPane
 from acp_host.ui.terminal.side import CommandsPane, HarnPane, OptionsPane, PlanPane, UsageLine
 from acp_host.ui.terminal.status import HealthBanner, StatusLine
@@ -49,6 +49,7 @@ class SessionView(Vertical):
         self._status = StatusLine(agent_name, id="status")
         self._banner = HealthBanner(id="health", markup=False)
         self._waiting = WaitingPrompts(id="waiting")
+        self._attached = AttachedLine(id="attached", markup=False)
         self._box = PromptBox(id="box")
         self._plan = PlanPane(id="plan")
         self._usage = UsageLine(id="usage", markup=False)
@@ -67,6 +68,7 @@ class SessionView(Vertical):
                 yield self.transcript
                 yield self.questions
                 yield self._waiting
+                yield self._attached
                 yield self._box
             with TabbedContent(id="side"):
                 with TabPane("Plan"):
@@ -120,7 +122,7 @@ class SessionView(Vertical):
             self._usage.draw(snapshot.usage)
             self._waiting.show(snapshot.turn.queued)
 
-    async def draw_questions(self, waiting: Sequence[PendingQuestion[Any, Any]]) -> None:
+    async def draw_questions(self, waiting: Sequence[Waiting]) -> None:
         """Show what waits for the user."""
         await self.questions.draw(waiting)
         self.set_class(bool(waiting), "-asked")
@@ -128,6 +130,10 @@ class SessionView(Vertical):
     def draw_health(self, health: HealthSnapshot, snapshot: SessionSnapshot) -> None:
         """Show whether the agent can be reached."""
         self._banner.draw(health, snapshot)
+
+    def draw_attached(self, attached: list[Attachment]) -> None:
+        """Show what goes along with the next prompt."""
+        self._attached.draw(attached)
 
     # --- moving about -----------------------------------------------------------------------------------------------
 
