@@ -3,6 +3,7 @@
 Start with :func:`run_prompt`; :mod:`acp_host.blocking` has it without ``await``.
 """
 
+from acp_host.automation.journal import RunJournal
 from acp_host.automation.limits import Budget, Retries, Timeouts
 from acp_host.automation.result import (
     DeniedRequest,
@@ -33,6 +34,7 @@ __all__ = [
     "RunAttempt",
     "RunCost",
     "RunError",
+    "RunJournal",
     "RunOutcome",
     "RunReason",
     "RunReminder",

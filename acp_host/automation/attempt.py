@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -21,10 +21,11 @@ from acp_host.automation.events import (
     StderrLine,
     Updated,
 )
+from acp_host.automation.journal import RunJournal
 from acp_host.automation.plan import RunPlan
 from acp_host.automation.result import RunReminder
 from acp_host.automation.stop import Stop
-from acp_host.errors import AcpError
+from acp_host.errors import AcpError, InvalidInput
 from acp_host.host.connection import HostConnection
 from acp_host.host.outcome import TurnResult
 from acp_host.host.reopening import ReopenPolicy, ReopenStep
@@ -35,6 +36,8 @@ from acp_host.services.audit import AuditRecord, AuditTrail
 
 __all__ = ["Attempt"]
 
+_MOST_LISTED = 1_000
+"""Sessions of an agent that are looked at, to find the one that was used last."""
 _GOES_ON = ReopenPolicy(steps=(ReopenStep.RESUME, ReopenStep.LOAD))
 
 
@@ -48,7 +51,8 @@ class Attempt:
         emit: takes its events.
         stop: ends it early.
         budget: watches what it spends.
-        before_prompt: called once the session is open, before the prompt can be on its way.
+        opened: called with the session once it is open.
+        before_prompt: called with it before the prompt can be on its way.
         host: the connection; ``None`` where there never was one.
         session: the session; ``None`` where none was opened.
         turn: the turn; ``None`` where the prompt was never given to the session.
@@ -64,7 +68,8 @@ class Attempt:
     emit: Callable[[RunEvent], None]
     stop: Stop
     budget: BudgetWatch
-    before_prompt: Callable[[str], None]
+    opened: Callable[[Session], Awaitable[None]]
+    before_prompt: Callable[[Session], Awaitable[None]]
     host: HostConnection | None = None
     session: Session | None = None
     turn: Turn | None = None
@@ -128,17 +133,31 @@ class Attempt:
         for diagnostic in host.diagnostics:
             self.emit(SomethingNoticed(diagnostic=diagnostic))
         stack.callback(host.diagnostics.connect(lambda diagnostic: self.emit(SomethingNoticed(diagnostic=diagnostic))))
-        self.emit(AgentReady(agreement=host.agreement))
+        self.emit(AgentReady(host=host))
 
     async def _open(self, host: HostConnection) -> Session:
-        wanted, how = self.plan.session, "new"
+        wanted, how = await self._wanted(host), "new"
         if wanted is None:
-            self.session = await host.new_session(self.plan.cwd)
+            session = await host.new_session(self.plan.cwd)
         else:
             reopened = await host.open_session(wanted, self.plan.cwd, policy=_GOES_ON)
-            self.session, how = reopened.session, str(reopened.step)
-        self.emit(SessionOpened(session=self.session, how=how))
-        return self.session
+            session, how = reopened.session, str(reopened.step)
+        self.session = session
+        self.emit(SessionOpened(session=session, how=how))
+        await self.opened(session)
+        return session
+
+    async def _wanted(self, host: HostConnection) -> str | None:
+        """Return the session to go on with; ``None`` for a new one."""
+        plan = self.plan
+        if not plan.continue_last:
+            return plan.session
+        known = None if plan.journal is None else await plan.in_journal(RunJournal.last_session, *plan.place)
+        if known is None and host.agreement.supports("session/list"):
+            known = await _newest(host, plan.cwd)
+        if known is None:
+            raise InvalidInput(f"there is no session to go on with: none of this agent is known in {plan.cwd}")
+        return known
 
     async def _remind(self, session: Session) -> None:
         for reminder in self.plan.reminders:
@@ -150,18 +169,18 @@ class Attempt:
     async def _prompt(self, session: Session) -> TurnResult | None:
         """Return what the agent makes of the prompt; ``None``: the run is stopped, and the prompt was not sent."""
         self._tell_asides(session)
-        if self.plan.before_prompt is not None:
-            await self.plan.before_prompt()
-            if self.stop.requested:
-                return None
-        self.before_prompt(session.id)
+        await self.before_prompt(session)
+        if self.stop.requested:
+            return None
+        self.budget.turn_begins(session.state.snapshot())
         turn = self.turn = session.prompt(self.plan.prompt, idle_timeout=self.plan.timeouts.idle)
         self.emit(PromptSent(turn=turn.number))
-        with self.stop.acts_by(lambda: turn.cancel(self.stop.detail)), self.budget.watching(session):
+        with self.stop.acts_by(lambda: turn.cancel(self.stop.detail)):
             async for update in turn:
                 self.emit(Updated(update=update, session=session))
+                self.budget.told(update, session)
             result = await turn
-            self.budget.turn_ended(result)
+        self.budget.turn_ended(result, session.state.snapshot())
         return result
 
     def _tell_asides(self, session: Session) -> None:
@@ -178,6 +197,13 @@ class Attempt:
         also = self.plan.connection.get("on_stderr")
         if also is not None:
             also(line)
+
+
+async def _newest(host: HostConnection, cwd: str) -> str | None:
+    """Return the session of a directory that the agent says was used last; ``None`` where it knows none."""
+    listed = [info async for info in host.iter_sessions(cwd=cwd, limit=_MOST_LISTED)]
+    newest = max(listed, key=lambda info: info.updated_at or "", default=None)
+    return None if newest is None else newest.session_id
 
 
 def _told(receipt: ReminderReceipt) -> RunReminder:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from acp_host.automation.limits import Budget
 from acp_host.automation.result import RunCost
@@ -11,7 +11,7 @@ from acp_host.host.outcome import TurnResult
 from acp_host.host.session import Session
 from acp_host.state.harn.model_calls import ModelCall
 from acp_host.state.snapshot import SessionSnapshot
-from acp_host.wire.usage import Cost
+from acp_host.wire.usage import Cost, UsageUpdate
 
 __all__ = ["BudgetWatch"]
 
@@ -50,20 +50,8 @@ class BudgetWatch:
         limits = {"tokens": self._budget.tokens, "cost": self._budget.cost, "turns": self._budget.turns}
         return tuple(name for name, limit in limits.items() if limit is not None and name not in self._reported)
 
-    @contextmanager
-    def watching(self, session: Session) -> Iterator[None]:
-        """Watch a session while its turn runs, from the state it is in now."""
-        self._attempt_begins(session.state.snapshot())
-        with session.state.changed.connect(lambda _: self._look(session.state.snapshot())):
-            yield
-        self._look(session.state.snapshot())
-
-    def turn_ended(self, result: TurnResult) -> None:
-        """Take what the agent says at the end of a turn."""
-        if result.usage is not None:
-            self._note_tokens(result.usage.total_tokens)
-
-    def _attempt_begins(self, snapshot: SessionSnapshot) -> None:
+    def turn_begins(self, snapshot: SessionSnapshot) -> None:
+        """Take what was spent in a session before its turn."""
         self._attempt += 1
         self._earlier_tokens += self._tokens or 0
         self._earlier_cost += self._cost_of_attempt()
@@ -73,6 +61,17 @@ class BudgetWatch:
 
     def _cost_of_attempt(self) -> float:
         return 0.0 if self._cost is None else max(0.0, self._cost.amount - self._cost_before)
+
+    def told(self, update: Any, session: Session) -> None:
+        """Take an update of the turn. It may be told of something else first: requests to the model are no updates."""
+        if isinstance(update, UsageUpdate) or self._budget.turns is not None:
+            self._look(session.state.snapshot())
+
+    def turn_ended(self, result: TurnResult, snapshot: SessionSnapshot) -> None:
+        """Take what the agent says at the end of a turn."""
+        self._look(snapshot)
+        if result.usage is not None:
+            self._note_tokens(result.usage.total_tokens)
 
     def _look(self, snapshot: SessionSnapshot) -> None:
         usage = snapshot.usage

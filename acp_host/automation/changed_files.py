@@ -1,8 +1,9 @@
 """Which files have changed during a run, with diffs: :class:`ChangeTracker`.
 
-The working directory is looked at before the run and after it (:mod:`acp_host.services.working_copy`), and the texts
-of small files are kept meanwhile, compressed, in a temporary file: what has changed can be shown whoever has changed
-it, in whatever way, and whether or not there is version control. All of it happens in threads, and is bounded.
+The working directory is looked at before the prompt is sent and after the run (:mod:`acp_host.services.working_copy`),
+and the texts of small files are kept meanwhile, compressed, in a temporary file: what has changed can be shown whoever
+has changed it, in whatever way, and whether or not there is version control. All of it happens in threads, and is
+bounded; where there is more text than is kept, that of the project goes before that of what it depends on.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import stat
 import tempfile
 import threading
 import zlib
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import IO, TypeVar
 
 from attrs import frozen
@@ -29,11 +31,11 @@ from acp_host.services.working_copy import (
     take_fingerprint,
 )
 
-__all__ = ["ChangeTracker", "ChangedFiles", "relative_path"]
+__all__ = ["ChangeTracker", "ChangedFiles", "relative_path", "tracked"]
 
 LARGEST_FILE = 256 * 1024
 """Largest file of which there is a diff, in bytes."""
-MOST_KEPT = 64 * 1024 * 1024
+MOST_KEPT = 16 * 1024 * 1024
 """Bytes of text that are kept at most."""
 MOST_LINES = 20_000
 """Lines that are compared at most, those of before and of after together: comparing is quadratic at worst."""
@@ -42,6 +44,10 @@ MOST_SHOWN = 4 * 1024 * 1024
 MOST_CHANGES = 10_000
 """Changed files that are listed at most."""
 
+_NOT_ITS_OWN = frozenset(
+    {".git", ".mypy_cache", ".tox", ".venv", "__pycache__", "build", "dist", "node_modules", "target", "venv"}
+)
+"""Names of directories whose text is mostly not the project's own: it is kept last."""
 _OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _T = TypeVar("_T")
 
@@ -69,31 +75,49 @@ class ChangeTracker:
 
     def __init__(self, directory: str, limits: FingerprintLimits | None = None) -> None:
         self._root = os.path.realpath(directory)
-        self._limits = limits or FingerprintLimits()
+        # The content is compared as text, where there is any: hashes would have to read all of it once more.
+        self._limits = limits or FingerprintLimits(max_hashed=0)
         self._before = Fingerprint({}, "the files were not looked at before the run")
         self._texts: _KeptTexts | None = None
+        self._first_look: asyncio.Task[None] | None = None
 
-    async def begin(self) -> None:
-        """Take the first look."""
-        await _in_thread(self._begin)
+    def begin(self) -> None:
+        """Begin with the first look, which is done by the time that :meth:`ready` returns."""
+        self._first_look = asyncio.create_task(_in_thread(self._begin), name="acp_host first look at files")
+
+    async def ready(self) -> None:
+        """Wait until the first look is done."""
+        if self._first_look is not None:
+            await self._first_look
 
     async def end(self) -> ChangedFiles:
         """Take the second look, and return what has changed in between."""
         return await _in_thread(self._end)
 
-    def close(self) -> None:
-        """Let go of what was kept."""
+    async def close(self) -> None:
+        """End the first look, if it goes on, and let go of what was kept."""
+        if self._first_look is not None and not self._first_look.done():
+            self._first_look.cancel()
+            await asyncio.wait([self._first_look])
         if self._texts is not None:
             self._texts.close()
 
     def _begin(self, stopped: Callable[[], bool]) -> None:
         self._before = take_fingerprint([self._root], None, self._limits, stopped=stopped)
-        self._texts = _KeptTexts()
-        for path, state in self._before.files.items():
-            if stopped() or self._texts.is_full:
-                return
+        self._texts = texts = _KeptTexts()
+        for path in sorted(self._before.files, key=self._rank):
+            if stopped() or texts.is_full:
+                break
+            state = self._before.files[path]
             if stat.S_ISREG(state.mode) and state.size <= LARGEST_FILE:
-                self._texts.keep(path)
+                texts.keep(path)
+        if stopped():
+            texts.close()
+
+    def _rank(self, path: str) -> tuple[bool, int, str]:
+        """Return in what order a file's text is kept: the project's own first, and what lies high first."""
+        parents = path[len(self._root) :].split(os.sep)[:-1]
+        return not _NOT_ITS_OWN.isdisjoint(parents), len(parents), path
 
     def _end(self, stopped: Callable[[], bool]) -> ChangedFiles:
         after = take_fingerprint([self._root], self._before, self._limits, stopped=stopped)
@@ -104,13 +128,17 @@ class ChangeTracker:
         room, changes = MOST_SHOWN, []
         for difference in differences[:MOST_CHANGES]:
             change = self._change(difference, room)
-            room -= len(change.diff or "")
-            changes.append(change)
+            if change is not None:
+                room -= len(change.diff or "")
+                changes.append(change)
         return ChangedFiles(tuple(changes), problem)
 
-    def _change(self, difference: Difference, room: int) -> FileChange:
+    def _change(self, difference: Difference, room: int) -> FileChange | None:
+        """Return a change as it is shown; ``None`` for a file that was written anew with the same text."""
         path = relative_path(difference.path, self._root)
         diff, why = self._diff(difference, path)
+        if diff == "" and difference.kind is DifferenceKind.MODIFIED:
+            return None
         if diff is not None and len(diff) > room:
             diff, why = None, "the diffs of this run are too long"
         return FileChange(path=path, kind=str(difference.kind), diff=diff, no_diff=why)
@@ -129,6 +157,20 @@ class ChangeTracker:
         if difference.kind is DifferenceKind.CREATED:
             return ""
         return None if self._texts is None else self._texts.get(difference.path)
+
+
+@asynccontextmanager
+async def tracked(directory: str | None) -> AsyncIterator[ChangeTracker | None]:
+    """Track the changes in a directory while the block runs; ``None``: nothing is tracked."""
+    if directory is None:
+        yield None
+        return
+    tracker = ChangeTracker(directory)
+    tracker.begin()
+    try:
+        yield tracker
+    finally:
+        await tracker.close()
 
 
 def relative_path(path: str, directory: str) -> str:

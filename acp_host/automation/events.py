@@ -12,9 +12,10 @@ from attrs import frozen
 
 from acp_host.automation.result import RunReminder, RunResult
 from acp_host.diagnostics import Diagnostic
+from acp_host.errors import AcpError
+from acp_host.host.connection import HostConnection
 from acp_host.host.session import Session
 from acp_host.host.update_buffer import UpdatesSkipped
-from acp_host.protocol.negotiation import Agreement
 from acp_host.services.audit import AuditRecord
 from acp_host.wire.updates import SessionUpdate
 
@@ -55,11 +56,11 @@ class RunStarted:
 
 @frozen(kw_only=True)
 class AgentReady:
-    """The agent has answered ``initialize``."""
+    """The agent has answered ``initialize``; ``host`` is the connection, for what this interface does not have."""
 
     type: ClassVar[str] = "agent"
 
-    agreement: Agreement
+    host: HostConnection
 
 
 @frozen(kw_only=True)
@@ -182,11 +183,17 @@ class EventsSkipped:
 
 @frozen(kw_only=True)
 class RunFinished:
-    """The run is over."""
+    """The run is over.
+
+    Attributes:
+        result: what it was.
+        error: the error that ended the last attempt, for what the result does not have of it; ``None`` without one.
+    """
 
     type: ClassVar[str] = "result"
 
     result: RunResult
+    error: AcpError | None = None
 
 
 RunEvent: TypeAlias = (

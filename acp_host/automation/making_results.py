@@ -9,6 +9,7 @@ from attrs import evolve
 from acp_host.automation.attempt import Attempt
 from acp_host.automation.budget import BudgetWatch
 from acp_host.automation.changed_files import ChangedFiles, relative_path
+from acp_host.automation.hiding import hiding, secrets_given, without_secrets
 from acp_host.automation.result import (
     DeniedRequest,
     FileChange,
@@ -30,6 +31,7 @@ from acp_host.errors import (
     ReminderNotDelivered,
     RequestFailed,
     StartTimeout,
+    UnsupportedVersion,
 )
 from acp_host.host.outcome import OutcomeKind, TurnResult
 from acp_host.protocol.negotiation import Agreement
@@ -39,12 +41,13 @@ from acp_host.state.entries import ToolCallEntry
 from acp_host.wire._model import Unset
 from acp_host.wire.usage import Usage
 
-__all__ = ["attempt_of", "error_of", "result_of"]
+__all__ = ["agent_of", "attempt_of", "error_of", "result_of", "tool_call_of"]
 
 _REASONS: tuple[tuple[type[AcpError], RunReason], ...] = (
     (OutcomeUnknown, RunReason.OUTCOME_UNKNOWN),
     (AuthRequired, RunReason.LOGIN_NEEDED),
     (ReminderNotDelivered, RunReason.REMINDER_NOT_DELIVERED),
+    (UnsupportedVersion, RunReason.AGENT_FAILED),
     (PeerError, RunReason.PROTOCOL_ERROR),
     (LocalError, RunReason.NOT_SUPPORTED),
 )
@@ -96,11 +99,11 @@ def result_of(
     """
     answer, turn = last.result, last.turn
     denied = tuple(_denied(last.decided))
-    return RunResult(
+    result = RunResult(
         outcome=_with_denials(_outcome(last), denied, stopped=turn is not None and turn.cancel_requested),
         text=answer.text if answer is not None else turn.text if turn is not None else "",
         stop_reason=None if answer is None or answer.stop_reason is None else str(answer.stop_reason),
-        agent=_agent(last),
+        agent=None if last.host is None else agent_of(last.host.agreement),
         session_id=None if last.session is None else last.session.id,
         tool_calls=_tool_calls(last),
         changes=() if changes is None else _judged(changes.changes, answer, last.plan.cwd),
@@ -115,6 +118,8 @@ def result_of(
         started_at=started_at,
         duration=duration,
     )
+    secrets = () if last.host is None else secrets_given(last.host)
+    return without_secrets(result, hiding(secrets)) if secrets else result
 
 
 def _outcome(attempt: Attempt) -> RunOutcome:
@@ -181,10 +186,8 @@ def _denied(decided: Iterable[AuditRecord]) -> Iterable[DeniedRequest]:
             )
 
 
-def _agent(attempt: Attempt) -> RunAgent | None:
-    if attempt.host is None:
-        return None
-    agreement: Agreement = attempt.host.agreement
+def agent_of(agreement: Agreement) -> RunAgent:
+    """Return who an agent says that it is."""
     info = agreement.agent_info
     return RunAgent(
         name="" if info is None else info.name,
@@ -198,10 +201,11 @@ def _tool_calls(attempt: Attempt) -> tuple[RunToolCall, ...]:
         return ()
     number = attempt.turn.number
     entries = attempt.session.state.snapshot().tool_calls
-    return tuple([_tool_call(entry) for entry in entries if entry.turn == number and not entry.replayed])
+    return tuple([tool_call_of(entry) for entry in entries if entry.turn == number and not entry.replayed])
 
 
-def _tool_call(entry: ToolCallEntry) -> RunToolCall:
+def tool_call_of(entry: ToolCallEntry) -> RunToolCall:
+    """Return what the result says of a tool call."""
     return RunToolCall(
         tool_call_id=entry.tool_call_id,
         title=entry.title or "",

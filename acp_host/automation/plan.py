@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import json
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from attrs import frozen
 
+from acp_host.automation.journal import RunJournal
 from acp_host.automation.limits import Budget, Retries, Timeouts
 from acp_host.automation.target import ResolvedTarget
 from acp_host.errors import InvalidInput
@@ -18,7 +22,10 @@ from acp_host.reminders import Reminder, ReminderPolicy
 from acp_host.state.reminder_entry import Rung
 from acp_host.transports import Transport
 
-__all__ = ["REMINDER_RUNGS", "RunPlan"]
+__all__ = ["REMINDER_RUNGS", "RunPlan", "parts_of"]
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 REMINDER_RUNGS = (Rung.INJECT_REMINDER, Rung.REMIND, Rung.PREFIXED_USER_MESSAGE)
 """The rungs for the reminders of a run, which its user has written: so the last one, marked, may be used, too."""
@@ -32,6 +39,10 @@ class RunPlan:
     prompt: tuple[PromptPart, ...]
     cwd: str
     session: str | None
+    continue_last: bool
+    key: str | None
+    journal: RunJournal | None
+    rerun_unknown: bool
     reminders: tuple[Reminder, ...]
     reminder_policy: ReminderPolicy
     timeouts: Timeouts
@@ -60,6 +71,25 @@ class RunPlan:
             options.setdefault("start_timeouts", StartTimeouts(warm=self.timeouts.start, cold=self.timeouts.start))
         return connect(target, **options)
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Which agent in which directory, as the journal knows them."""
+        return self.target.shown, self.cwd
+
+    @property
+    def digest(self) -> str:
+        """What the run is to do, as a text that says nothing of it: a key means the same for ever."""
+        parts = [repr(part) for part in self.prompt] + [reminder.body for reminder in self.reminders]
+        told = [*self.place, str(self.session), str(self.continue_last), *parts]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+    async def in_journal(
+        self, method: Callable[Concatenate[RunJournal, _P], _T], *args: _P.args, **kwargs: _P.kwargs
+    ) -> _T:
+        """Call a method of the journal in a thread."""
+        assert self.journal is not None
+        return await asyncio.to_thread(method, self.journal, *args, **kwargs)
+
     def check(self) -> None:
         """Look at what can be looked at before an agent is started.
 
@@ -67,14 +97,12 @@ class RunPlan:
             InvalidInput: an argument is wrong.
         """
         self.connect()
-        if not self.prompt:
-            raise InvalidInput("the prompt has no parts")
-        if self.target.remote:
-            return
-        if not os.path.isdir(self.cwd):
+        if self.session is not None and self.continue_last:
+            raise InvalidInput("session=… names a session, and continue_last=True means another one")
+        if not self.target.remote and not os.path.isdir(self.cwd):
             raise InvalidInput(f"cwd={self.cwd!r} is not a directory")
         for part in self.prompt:
-            if isinstance(part, Path) and not Path(self.cwd, part).is_file():
+            if isinstance(part, Path) and not Path("" if self.target.remote else self.cwd, part).is_file():
                 raise InvalidInput(f"{part} is not a file, so it cannot be part of a prompt")
 
 

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from acp_host.automation.conduct import conduct
+from acp_host.automation.journal import RunJournal, default_journal
 from acp_host.automation.limits import Budget, Retries, Timeouts
 from acp_host.automation.plan import REMINDER_RUNGS, RunPlan, parts_of
 from acp_host.automation.run import Run
 from acp_host.automation.target import resolve_target
-from acp_host.errors import InvalidInput
 from acp_host.host.agent_target import AgentTarget
 from acp_host.host.prompt_content import PromptPart
 from acp_host.reminders import Reminder, ReminderPolicy
@@ -36,6 +36,10 @@ def run_prompt(
     budget: Budget | None = None,
     retries: Retries | int = 1,
     session: str | None = None,
+    continue_last: bool = False,
+    key: str | None = None,
+    journal: RunJournal | str | os.PathLike[str] | None = None,
+    rerun_unknown: bool = False,
     record: Recording | str | os.PathLike[str] | None = None,
     track_changes: bool = True,
     before_prompt: Callable[[], Awaitable[None]] | None = None,
@@ -62,6 +66,13 @@ def run_prompt(
         budget: what it may spend; the turn is cancelled when it has spent more.
         retries: whether it is tried again; a number is that of attempts in all.
         session: the agent's id of a session of earlier to go on with; ``None`` for a new one.
+        continue_last: go on with the session that this agent had last in this directory: as the journal says, or else
+            as the agent does.
+        key: names the run in the journal, so that it is done once: the same key again returns its result, after a
+            crash, too; see :mod:`acp_host.automation.journal`.
+        journal: the file that keeps what runs came to, and which session was the last one. ``None``: none, or that of
+            the user where a ``key`` or ``continue_last`` needs one.
+        rerun_unknown: do a run again whose prompt was sent by a process that has ended before it knew what came of it.
         record: as for ``connect``; each attempt is recorded anew.
         track_changes: look at the files of the working directory before and after, for ``result.changes``; not for an
             agent elsewhere.
@@ -71,15 +82,18 @@ def run_prompt(
 
     Raises:
         InvalidInput: an argument is wrong; at once, or from the run where it shows later.
+        InvalidState: from the run: another process is at the run with this key.
     """
     target = resolve_target(agent)
-    if "cwd" in connection:
-        raise InvalidInput("run_prompt(cwd=…) is the session's directory")
     plan = RunPlan(
         target=target,
         prompt=parts_of(prompt),
         cwd=_directory(cwd, remote=target.remote),
         session=session,
+        continue_last=continue_last,
+        key=key,
+        journal=_journal(journal, needed=key is not None or continue_last),
+        rerun_unknown=rerun_unknown,
         reminders=_reminders(remind),
         reminder_policy=ReminderPolicy(rungs=REMINDER_RUNGS, require=remind_require),
         timeouts=timeouts if isinstance(timeouts, Timeouts) else Timeouts(total=timeouts),
@@ -91,6 +105,12 @@ def run_prompt(
     )
     plan.check()
     return Run(lambda emit, stop: conduct(plan, emit, stop))
+
+
+def _journal(given: RunJournal | str | os.PathLike[str] | None, *, needed: bool) -> RunJournal | None:
+    if given is None:
+        return default_journal() if needed else None
+    return given if isinstance(given, RunJournal) else RunJournal(given)
 
 
 def _directory(cwd: str | os.PathLike[str], *, remote: bool) -> str:

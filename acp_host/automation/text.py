@@ -38,11 +38,11 @@ class MessageText:
 
     def _piece(self, update: Any) -> str:
         match update:
-            case AgentMessageChunk(content=TextContent() as content):
-                return shown_text(content)
             case NamedMessageChunk(content=TextContent(text=text), message_id=message_id):
                 self._told[message_id] = self._told.get(message_id, "") + text
                 return text
+            case AgentMessageChunk(content=TextContent() as content):
+                return shown_text(content)
             case AgentMessage(content=tuple(content), message_id=message_id):
                 whole = join_text([block.text for block in content if isinstance(block, TextContent)])
                 told = self._told.get(message_id, "")

@@ -39,7 +39,7 @@ def add_agent_options(parser: Any, *, permissions: str) -> None:
         "--permissions",
         default=permissions,
         metavar="HOW",
-        help="what the agent may do: reject, allow-once, ask, read-only, or a file with a policy "
+        help="what the agent may do: deny (or reject), allow-once, ask, read-only, or a file with a policy "
         f"(default: {permissions})",
     )
     parser.add_argument("--read-files", action="store_true", help="let the agent read files below the directory")
@@ -108,7 +108,7 @@ def permissions_of(
     Raises:
         InvalidInput: the choice is no word and no file with a policy.
     """
-    word = choice.replace("_", "-")  # as policies spell it
+    word = {"deny": "reject"}.get(choice, choice.replace("_", "-"))  # as policies spell it
     if choice == "ask":
         return Permissions(ask=ask, direct=False)
     if word in ("allow-once", "reject"):
@@ -117,7 +117,7 @@ def permissions_of(
     try:
         policy = PermissionPolicy.read_only() if word == "read-only" else PermissionPolicy.load(choice)
     except OSError as error:
-        words = "reject, allow-once, ask, read-only"
+        words = "deny, allow-once, ask, read-only"
         raise InvalidInput(
             f"--permissions takes {words}, or a file with a policy; {choice}: {error.strerror}"
         ) from None

@@ -5,24 +5,20 @@ from __future__ import annotations
 import argparse
 import asyncio
 import importlib
-import json
 import os
 import signal
 import sys
 from collections.abc import Sequence
-from http import HTTPStatus
-from typing import Any
 
 from acp_host._version import __version__
+from acp_host.cli.complaints import complaint
 from acp_host.cli.exits import ExitCode, code_of_error, code_of_signal, exit_code_help
 from acp_host.cli.interrupts import Interrupts
-from acp_host.errors import AcpError, InvalidInput, RequestFailed, StartFailed, TransportError
+from acp_host.errors import AcpError
 from acp_host.printable import printable
-from acp_host.redaction import redact, redact_text
 
 __all__ = ["run_command"]
 
-_LONGEST_DATA = 2_000
 _COMMANDS = {
     "demo": "show a whole conversation with the built-in agent, and how reminders and notices travel",
     "run": "send one prompt to an agent",
@@ -50,7 +46,7 @@ def run_command(argv: Sequence[str]) -> int:
     try:
         return asyncio.run(_run(options, interrupts))
     except AcpError as error:
-        _complain(error, options)
+        print(complaint(error, options.name, getattr(options, "start_hint", None)), file=sys.stderr)
         return code_of_error(error)
     except (asyncio.CancelledError, KeyboardInterrupt):
         return code_of_signal(interrupts.received or signal.SIGINT)
@@ -89,29 +85,3 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         else:
             commands.add_parser(name, help=purpose)
     return parser.parse_args(argv)
-
-
-def _complain(error: AcpError, options: argparse.Namespace) -> None:
-    """Say on stderr what went wrong."""
-    lines = [str(error).rstrip()]
-    if isinstance(error, RequestFailed):
-        said = f"({error.code}): {redact_text(error.message)}"
-        lines = [f"the agent answered {error.method or 'a request'} with an error {said}"]
-        lines += _details(error.data)
-    if isinstance(error, TransportError) and error.http_status == HTTPStatus.UNAUTHORIZED:
-        lines.append("The command takes a token with --bearer-env VAR.")
-    if isinstance(error, InvalidInput):
-        lines.append(f"Try acp-host {options.name} --help.")
-    if isinstance(error, StartFailed) and getattr(options, "start_hint", None):
-        lines.append(options.start_hint)
-    lines += getattr(error, "__notes__", [])
-    text = "\n".join(lines)
-    print(f"acp-host: {printable(text)}", file=sys.stderr)
-
-
-def _details(data: Any) -> list[str]:
-    if data is None:
-        return []
-    shown = redact(data)
-    text = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
-    return [f"details: {text[:_LONGEST_DATA]}"]

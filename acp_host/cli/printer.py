@@ -8,6 +8,7 @@ the output reads the same on a terminal and in a log.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import IO, NoReturn
 
 from rich.console import Console, RenderableType
@@ -71,10 +72,14 @@ class Printer:
         console: takes everything, the answer aside.
         answer: takes the agent's message text alone and exactly, made printable; ``None``: it goes to the console with
             the rest. Where both are terminals they are taken for the same one, and each begins its own lines.
+
+    Attributes:
+        before_output: called before anything is printed.
     """
 
     def __init__(self, console: Console, answer: IO[str] | None = None) -> None:
         self.console = console
+        self.before_output: Callable[[], None] = lambda: None
         self._answer = answer
         self._same_screen = answer is not None and answer.isatty() and console.file.isatty()
         self._answer_joiner = Joiner()
@@ -85,6 +90,11 @@ class Printer:
         self._spaces = ""
         self._style = ""
 
+    @property
+    def in_a_line(self) -> bool:
+        """Whether a line is open on the console's screen."""
+        return self._flow is not None or (self._answer_open and self._same_screen)
+
     def line(self, label: str, *parts: Text, style: str = "bold") -> None:
         """Print one entry: a label and what is said; lines after the first are indented below it."""
         self.end_flow()
@@ -94,9 +104,15 @@ class Printer:
         for line in rest:
             self._print(Text(" " * GUTTER).append_text(line) if line else line)
 
+    def say(self, text: Text) -> None:
+        """Print text without a label."""
+        self.end_flow()
+        self._print(text)
+
     def show(self, renderable: RenderableType, *, blank_before: bool = False) -> None:
         """Print a table or a rule, whose texts :func:`plain` has made, after an empty line if asked for."""
         self.end_flow()
+        self.before_output()
         if blank_before:
             self.console.print()
         self.console.print(renderable)
@@ -151,6 +167,8 @@ class Printer:
 
     def _write_answer(self, text: str) -> None:
         if text and self._answer is not None:
+            if self._same_screen:
+                self.before_output()
             self._answer.write(text)
             self._answer.flush()
             self._answer_end = text[-1]
@@ -165,7 +183,9 @@ class Printer:
             self._put(Text(body.replace("\n", "\n" + " " * GUTTER), self._style))
 
     def _put(self, text: Text) -> None:
+        self.before_output()
         self.console.print(text, end="", soft_wrap=True)
 
     def _print(self, text: Text) -> None:
+        self.before_output()
         self.console.print(text, soft_wrap=True)

@@ -13,10 +13,11 @@ from typing import Any
 import attrs
 from rich.text import Text
 
+from acp_host.automation.result import RunResult, TokenUsage
+from acp_host.automation.updates_in_v1 import UpdatesInV1
 from acp_host.cli.command_output import output_text
 from acp_host.cli.diffs import diff_lines, patch_lines
 from acp_host.cli.printer import Printer, plain
-from acp_host.cli.v2_updates import UpdatesInV1
 from acp_host.host.outcome import OutcomeKind, TurnResult
 from acp_host.host.update_buffer import UpdatesSkipped
 from acp_host.state.snapshot import TerminalView
@@ -165,8 +166,8 @@ class TurnView:
             lines.append(plain(f"  {number}  {option.name} ({option.kind})"))
         self.printer.line("permission?", Text("\n").join(lines), style="bold yellow")
 
-    def show_result(self, result: TurnResult) -> None:
-        """Print how a turn ended."""
+    def show_result(self, result: TurnResult | RunResult) -> None:
+        """Print how a turn, or a run, ended."""
         outcome = result.outcome
         parts = [plain(outcome.kind, _OUTCOME_STYLES.get(outcome.kind, "bold yellow"))]
         if result.stop_reason is not None:
@@ -249,7 +250,7 @@ def _usage_update(update: UsageUpdate) -> str:
     return f"{update.used:,}{size} tokens in the context{cost}"
 
 
-def _usage(usage: Usage) -> str:
+def _usage(usage: Usage | TokenUsage) -> str:
     return f"{usage.total_tokens:,} tokens ({usage.input_tokens:,} in, {usage.output_tokens:,} out)"
 
 

@@ -1,13 +1,19 @@
-"""``acp-host run``: one prompt to any agent, its answer on stdout and everything else on stderr."""
+"""``acp-host run``: one prompt to any agent; its answer, or JSON Lines, on stdout, and everything else on stderr."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Any
 
+from acp_host.automation import RunJournal, run_prompt
+from acp_host.automation.event_json import EventLines
+from acp_host.automation.events import AgentReady, RunEvent, RunFinished
+from acp_host.automation.journal import default_journal
+from acp_host.automation.run import Run
+from acp_host.automation.schema import run_schema
 from acp_host.cli.agent_options import (
     OFTEN_MISPLACED,
     add_agent_options,
@@ -16,35 +22,40 @@ from acp_host.cli.agent_options import (
     recording_of,
 )
 from acp_host.cli.answers import TerminalAsker, TerminalLines, by_policy
-from acp_host.cli.exits import ExitCode, code_of_result, exit_code_help
+from acp_host.cli.exits import ExitCode, code_of_run, exit_code_help
 from acp_host.cli.forms import TerminalForms
 from acp_host.cli.interrupts import Interrupts
-from acp_host.cli.login import login_text
 from acp_host.cli.printer import Printer, make_console, plain
+from acp_host.cli.progress import ProgressLine
 from acp_host.cli.render import TurnView
 from acp_host.cli.reports import reports_to
+from acp_host.cli.run_options import (
+    add_run_options,
+    budget_of,
+    prompt_of,
+    reminders_of,
+    retries_of,
+    split,
+    timeouts_of,
+)
+from acp_host.cli.run_view import RunView
 from acp_host.cli.services import ShownFiles, ShownTerminals
 from acp_host.cli.target import Target, versions_of
-from acp_host.errors import AuthRequired, InvalidInput, StartFailed
-from acp_host.host.connect import connect
-from acp_host.host.outcome import TurnResult
-from acp_host.host.session import Session
-from acp_host.host.turn import Turn
-from acp_host.services.audit import AuditRecord, AuditTrail, DecidedBy
+from acp_host.errors import InvalidInput, StartFailed
 from acp_host.services.elicitation_handlers import ElicitationHandlers
 
 __all__ = ["add_parser"]
 
 _DESCRIPTION = """\
 Send one prompt to an agent. The agent's message text goes to stdout, and nothing else does; thoughts, tool calls,
-permissions, diagnostics and the result go to stderr.
+permissions, diagnostics and the result go to stderr. With --json, stdout has all of it as JSON Lines instead.
 
 The options stand before AGENT; it and all that follows up to the first -- is the agent's command, which is run directly
 and not by a shell; or AGENT is the name of a known agent; or the URL of an agent elsewhere, and --cwd a directory on
 its machine. What follows -- is the prompt; a single - reads it from stdin.
 
 The agent may only do through this program what the options grant it. Most agents also act by themselves: what they do
-in their own process is theirs to ask permission for.
+in their own process is theirs to ask permission for. Ctrl-C cancels the turn; once more ends the agent.
 """
 
 _EXAMPLE = """\
@@ -52,6 +63,7 @@ examples:
   acp-host run --cwd project --read-files --permissions ask some-agent --acp -- "Explain the failing test"
   acp-host run --cwd project opencode -- "Explain the failing test"
   acp-host run --cwd /workspace --bearer-env AGENT_TOKEN wss://agents.example/acp -- "Explain the failing test"
+  acp-host run --json --permissions policy.toml --max-cost 5USD --prompt-file task.md some-agent --acp > run.jsonl
 """
 
 
@@ -62,11 +74,11 @@ def add_parser(commands: Any) -> None:
         description=_DESCRIPTION,
         epilog=f"{_EXAMPLE}\n{exit_code_help()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage='acp-host run [options] AGENT... -- "prompt"',
+        usage='acp-host run [options] AGENT... -- "prompt"\n       acp-host run [options] --prompt-file FILE AGENT...',
         allow_abbrev=False,
     )
     parser.add_argument("--forms", action="store_true", help="let the agent ask you with forms and for visits to pages")
-    parser.add_argument("-v", "--verbose", action="store_true", help="show also the agent's stderr and minor updates")
+    add_run_options(parser)
     add_agent_options(parser, permissions="reject")
     parser.set_defaults(command=run)
 
@@ -76,128 +88,125 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
 
     Raises:
         InvalidInput: the command line is wrong.
-        AcpError: the agent failed.
+        InvalidState: another process is at the run with this key.
     """
-    target, prompt = _agent_and_prompt(options)
+    if options.json_schema:
+        print(json.dumps(run_schema(), indent=2))
+        return ExitCode.COMPLETED
+    target = _target(options)
+    prompt = prompt_of(options)
     await target.get_ready()
-    printer = Printer(make_console(sys.stderr), answer=sys.stdout)
+    printer = Printer(make_console(sys.stderr), answer=None if options.json else sys.stdout)
     view = TurnView(printer, verbose=options.verbose)
-    files = ShownFiles(printer, read=options.read_files, write=options.write_files)
-    terminals = ShownTerminals(printer) if options.terminals else None
     lines = TerminalLines()
-    forms = TerminalForms(printer, lines)
-    audit = AuditTrail()
-    audit.on_record(_shows_decisions(printer))
-    shows_stderr = options.verbose and target.remote is None
-    connection = connect(
+    terminals = ShownTerminals(printer) if options.terminals else None
+    run = run_prompt(
         target.argument,
-        remote=target.remote,
-        protocol_versions=versions_of(options),
-        allow_remote_services=options.allow_remote_services,
-        audit=audit,
-        files=files if options.read_files or options.write_files else None,
-        terminals=terminals,
+        prompt,
+        cwd=options.cwd,
         permissions=permissions_of(
             options.permissions,
             ask=TerminalAsker(view, lines) if options.permissions == "ask" or _at_a_terminal() else None,
             by_word=lambda policy, word: by_policy(policy, view, f"--permissions {word}"),
         ),
-        elicitation=ElicitationHandlers(form=forms.form, url=forms.page) if options.forms else None,
+        remind=reminders_of(options),
+        remind_require=options.remind_require,
+        timeouts=timeouts_of(options),
+        budget=budget_of(options),
+        retries=retries_of(options),
+        session=options.session,
+        continue_last=options.continue_last,
+        key=options.key,
+        journal=default_journal() if options.journal is None else RunJournal(options.journal),
+        rerun_unknown=options.rerun_unknown,
         record=recording_of(options),
-        on_stderr=(lambda line: printer.line("stderr", plain(line, "dim"))) if shows_stderr else None,
+        track_changes=not options.no_changes,
+        remote=target.remote,
+        protocol_versions=versions_of(options),
+        allow_remote_services=options.allow_remote_services,
+        files=_files(options, printer),
+        terminals=terminals,
+        elicitation=_forms(options, printer, lines),
     )
+    shows_stderr = options.verbose and target.remote is None
+    run_view = RunView(view, target.argv, shows_stderr=shows_stderr, start_hint=getattr(options, "start_hint", None))
+    progress = ProgressLine(printer, run_view.describe, held=lines.turn.locked)
     with reports_to(printer):
-        async with _noting_misplaced(options.agent), connection as host:
-            await target.remember(host.agreement)
-            try:
-                session = await host.new_session(options.cwd)
-                if host.agreement.harn is not None:
-                    from acp_host.cli.harn_view import HarnView  # loaded for such an agent only
-
-                    HarnView(printer, session)
-                _show_asides(session, view)
-                result = await _turn(session.prompt(prompt), view, interrupts)
-                _show_asides(session, view)
-            except AuthRequired as error:
-                printer.line("login", login_text(host.agreement, target.argv, error))
-                return ExitCode.LOGIN_NEEDED
-            if terminals is not None:
-                terminals.tell_all()
-            view.show_result(result)
-    return code_of_result(result)
+        async with run, progress.shown():
+            await _follow(run, target, _shows(run_view, options, terminals), interrupts, printer)
+            result = await run
+    return code_of_run(result, denied_ok=options.denied_ok)
 
 
-@asynccontextmanager
-async def _noting_misplaced(arguments: list[str]) -> AsyncIterator[None]:
-    """Add to the error of an agent that does not start that it was given options of this command."""
-    try:
-        yield
-    except StartFailed as error:
-        found = [option for option in _split(arguments)[0] if option in OFTEN_MISPLACED]
-        if found:
-            error.add_note(f"The agent was given {', '.join(found)}: options of acp-host stand before its command.")
-        raise
-
-
-def _show_asides(session: Session, view: TurnView) -> None:
-    """Show the updates outside of the turn that have come so far."""
-    for update in session.take_updates_between_turns():
-        view.show_aside(update)
-
-
-async def _turn(turn: Turn, view: TurnView, interrupts: Interrupts) -> TurnResult:
-    """Show a turn until its end; the first Ctrl-C cancels it."""
+async def _follow(
+    run: Run, target: Target, show: Callable[[RunEvent], None], interrupts: Interrupts, printer: Printer
+) -> None:
+    """Show a run until its end; the first Ctrl-C cancels it."""
 
     def cancel() -> None:
-        view.printer.line("Ctrl-C", plain("cancelling the turn; once more ends the agent", "yellow"))
-        turn.cancel("Ctrl-C")
+        printer.line("Ctrl-C", plain("cancelling the turn; once more ends the agent", "yellow"))
+        run.cancel("Ctrl-C")
 
     try:
         with interrupts.first_does(cancel):
-            async for update in turn:
-                view.show(update)
-            return await turn
+            async for event in run:
+                show(event)
+                if isinstance(event, AgentReady):
+                    await target.remember(event.host.agreement)
     finally:
-        view.printer.finish()
+        printer.finish()
 
 
-def _agent_and_prompt(options: argparse.Namespace) -> tuple[Target, str]:
-    """Return the agent and the text of the prompt.
+def _shows(
+    run_view: RunView, options: argparse.Namespace, terminals: ShownTerminals | None
+) -> Callable[[RunEvent], None]:
+    """Return what shows an event: to people on stderr, and on stdout as the options say."""
+    json_lines = EventLines() if options.json else None
 
-    Raises:
-        InvalidInput: one of them is missing, or an option does not fit.
-    """
-    agent, found, prompt = _split(options.agent)
+    def show(event: RunEvent) -> None:
+        if isinstance(event, RunFinished):
+            if terminals is not None:
+                terminals.tell_all()
+            _note_misplaced(event, options.agent)
+        run_view.show(event)
+        if json_lines is not None:
+            for line in json_lines(event):
+                sys.stdout.write(line)
+            sys.stdout.flush()
+
+    return show
+
+
+def _note_misplaced(event: RunFinished, arguments: list[str]) -> None:
+    """Add to the error of an agent that does not start that it was given options of this command."""
+    found = [option for option in split(arguments)[0] if option in OFTEN_MISPLACED]
+    if found and isinstance(event.error, StartFailed):
+        event.error.add_note(f"The agent was given {', '.join(found)}: options of acp-host stand before its command.")
+
+
+def _target(options: argparse.Namespace) -> Target:
+    """Return the agent; raise ``InvalidInput`` if there is none, or an option does not fit."""
+    agent, _, _ = split(options.agent)
     if not agent:
         raise InvalidInput("no agent: give its command, its URL or its name before --")
-    if not found:
-        raise InvalidInput('no prompt: write -- "prompt" after the agent\'s command')
     target = agent_target(agent, options)
     for asks, option in ((options.permissions == "ask", "--permissions ask"), (options.forms, "--forms")):
         if asks and not _at_a_terminal():
             raise InvalidInput(f"{option} needs a terminal on stdin and stderr, to ask there")
-    text = sys.stdin.read() if prompt == ["-"] else " ".join(prompt)
-    if not text.strip():
-        raise InvalidInput("the prompt is empty")
-    return target, text
+    return target
 
 
-def _split(arguments: list[str]) -> tuple[list[str], bool, list[str]]:
-    """Split at the first ``--``; the middle part tells whether there is one."""
-    position = arguments.index("--") if "--" in arguments else len(arguments)
-    return arguments[:position], position < len(arguments), arguments[position + 1 :]
+def _files(options: argparse.Namespace, printer: Printer) -> ShownFiles | None:
+    reads, writes = options.read_files, options.write_files
+    return ShownFiles(printer, read=reads, write=writes) if reads or writes else None
+
+
+def _forms(options: argparse.Namespace, printer: Printer, lines: TerminalLines) -> ElicitationHandlers | None:
+    if not options.forms:
+        return None
+    forms = TerminalForms(printer, lines)
+    return ElicitationHandlers(form=forms.form, url=forms.page)
 
 
 def _at_a_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def _shows_decisions(printer: Printer) -> Callable[[AuditRecord], None]:
-    """Return what prints the decisions that a policy makes by itself; others are printed where they are made."""
-
-    def show(record: AuditRecord) -> None:
-        if record.decided_by in (DecidedBy.POLICY, DecidedBy.APPROVAL):
-            by = f", by the rule {record.rule!r}" if record.rule else f", by {record.decided_by}: {record.detail}"
-            printer.line("decision", plain(f"{record.decision}: {record.subject}", "bold"), plain(by))
-
-    return show

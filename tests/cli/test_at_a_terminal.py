@@ -93,7 +93,8 @@ def at_terminal(script: Callable[[ScriptedAgent], Awaitable[Any]], *options: str
 
 
 def plainly(shown: str) -> str:
-    return re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    """Return what stays on the screen, without colours and without lines of progress."""
+    return re.sub(r"\r\x1b\[K[^\n\r]*(?=\r\x1b\[K)|\r\x1b\[K", "", re.sub(r"\x1b\[[0-9;]*m", "", shown))
 
 
 def test_ctrl_c_cancels_the_turn_and_waits_for_its_end() -> None:
@@ -160,7 +161,7 @@ def test_the_end_of_the_input_allows_nothing() -> None:
     with at_terminal(agents.asks, "--permissions", "ask") as screen:
         screen.wait_for("then Enter:")
         screen.type("\x04")
-        assert screen.end() == 0
+        assert screen.end() == 8
         shown = plainly(screen.shown)
     assert "answer      Leave it (reject_once), by the end of the input" in shown
     assert "answer: no\n" in shown
@@ -173,7 +174,7 @@ def test_what_was_typed_before_the_question_does_not_answer_it() -> None:
         screen.wait_for("answer: yes")
         screen.wait_for("Remove the other disk")
         screen.type("2\n")
-        assert screen.end() == 0
+        assert screen.end() == 8
         shown = plainly(screen.shown)
     assert "answer: yes" in shown
     assert "answer: no" in shown

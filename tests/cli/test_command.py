@@ -8,9 +8,10 @@ import sys
 import pytest
 
 import acp_host
-from acp_host.cli.exits import ExitCode, code_of_error, code_of_result, exit_code_help
+from acp_host.automation import RunOutcome, RunReason, RunResult
+from acp_host.cli.exits import ExitCode, code_of_error, code_of_run, exit_code_help
 from acp_host.errors import AuthRequired, ConnectionLost, InvalidInput, NotSupported, RequestFailed, StartFailed
-from acp_host.host.outcome import Outcome, OutcomeKind, TurnResult
+from acp_host.host.outcome import OutcomeKind
 from tests.cli.conftest import PATIENCE, PROGRAM, Command
 
 
@@ -52,14 +53,16 @@ def test_without_rich_it_says_how_to_get_it() -> None:
 
 @pytest.mark.parametrize("kind", OutcomeKind)
 def test_every_outcome_has_an_exit_code(kind: OutcomeKind) -> None:
-    code = code_of_result(TurnResult(stop_reason=None, text="", outcome=Outcome(kind)))
+    code = code_of_run(RunResult(outcome=RunOutcome(kind=kind)))
     assert (code == 0) is (kind is OutcomeKind.COMPLETED)
 
 
-def test_a_turn_that_was_cancelled_here_is_cancelled_whatever_the_agent_says() -> None:
-    completed = Outcome(OutcomeKind.COMPLETED)
-    result = TurnResult(stop_reason="end_turn", text="", outcome=completed, cancel_requested=True)
-    assert code_of_result(result) == ExitCode.CANCELLED
+@pytest.mark.parametrize("reason", RunReason)
+def test_every_reason_has_an_exit_code(reason: RunReason) -> None:
+    for kind in (OutcomeKind.COMPLETED, OutcomeKind.INCOMPLETE, OutcomeKind.FAILED):
+        assert code_of_run(RunResult(outcome=RunOutcome(kind=kind, reason=reason))) not in (0, ExitCode.INCOMPLETE)
+    of_a_later_version = RunResult(outcome=RunOutcome(kind=OutcomeKind.INCOMPLETE, reason="of_a_later_version"))
+    assert code_of_run(of_a_later_version) == ExitCode.INCOMPLETE
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_an_agent_that_answers_with_an_error(command: Command) -> None:
 
 def test_an_agent_that_dies_in_the_turn(command: Command) -> None:
     ran = command("run", *agent(agents.dies), "--", "x")
-    assert (ran.code, ran.out) == (1, "I think\n")
+    assert (ran.code, ran.out) == (13, "I think\n"), "nobody knows what it has done: once more may be twice"
     assert "session/prompt was sent" in ran.err
     assert "status 7" in ran.err
     assert "out of memory" in ran.err
@@ -135,14 +135,14 @@ def test_arguments_for_the_agent(command: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    "choice, answer", [("reject", "no"), ("allow-once", "yes"), ("allow_once", "yes"), (None, "no")]
+    "choice, answer", [("reject", "no"), ("deny", "no"), ("allow-once", "yes"), ("allow_once", "yes"), (None, "no")]
 )
 def test_permissions_by_policy(command: Command, choice: str | None, answer: str) -> None:
     ran = command("run", *([] if choice is None else ["--permissions", choice]), *agent(agents.asks), "--", "x")
-    assert (ran.code, ran.out) == (0, f"answer: {answer}\n")
+    assert (ran.code, ran.out) == (0 if answer == "yes" else 8, f"answer: {answer}\n")
     assert "permission? delete: Remove the disk" in ran.err
     assert '{"command": "rm -rf /"}' in ran.err
-    assert f"by --permissions {(choice or 'reject').replace('_', '-')}" in ran.err
+    assert f"by --permissions {'allow-once' if answer == 'yes' else 'reject'}" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_policy_from_a_file_decides_all_of_it(command: Command, tmp_path: Path
     notes.write_text("old\n")
     granted = ["--write-files", "--terminals", "--permissions", str(path)]
     ran = command("run", "--cwd", str(tmp_path), *granted, *agent(agents.uses_the_host), "--", "x")
-    assert (ran.code, ran.out) == (0, f"{worked}\n")
+    assert (ran.code, ran.out) == (8, f"{worked}\n"), "the command was denied"
     assert (f"decision    allowed: {notes}, by the rule 'new files'" in ran.err) is bool(policy)
     assert "rejected: echo 'from the command', by policy: no rule matches" in ran.err.replace("\n            ", " ")
 
@@ -201,7 +201,8 @@ def test_a_policy_that_is_none_says_where(command: Command, tmp_path: Path) -> N
 
 def test_read_only_reads(command: Command) -> None:
     ran = command("run", "--permissions", "read-only", *agent(agents.asks), "--", "x")
-    assert (ran.code, ran.out) == (0, "answer: no\n")
+    assert (ran.code, ran.out) == (8, "answer: no\n")
+    assert command("run", "--denied-ok", "--permissions", "read-only", *agent(agents.asks), "--", "x").code == 0
     assert "rejected: Remove the disk: rm -rf /, by policy" in ran.err.replace("\n            ", " ")
 
 

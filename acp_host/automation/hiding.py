@@ -1,0 +1,79 @@
+"""Takes the secrets that an agent was given out of what is written down: :func:`without_secrets`."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+import attrs
+
+from acp_host.host.connection import HostConnection
+from acp_host.redaction import HIDDEN, Redactor
+
+__all__ = ["Hide", "hiding", "plain_without_secrets", "secrets_given", "without_secrets"]
+
+_T = TypeVar("_T")
+
+Hide = Callable[[str], str]
+"""Returns a text without secrets."""
+_DEEPEST = 64
+_SHORTEST_INHERITED = 8
+"""Characters of a value that is taken for a secret for its name alone: a shorter one would be found everywhere."""
+_TOO_DEEP = "(nested too deeply to be shown)"
+
+
+def secrets_given(host: HostConnection) -> tuple[str, ...]:
+    """Return the secrets that an agent was given, the longest first.
+
+    They are those that its connection knows, and those of this program's environment, which an agent that was started
+    here has inherited: values of some length whose names say that they are secrets.
+    """
+    inherited = Redactor()
+    inherited.add_named({name: value for name, value in os.environ.items() if len(value) >= _SHORTEST_INHERITED})
+    return tuple(sorted({*host.diagnostics.redactor.known, *inherited.known}, key=len, reverse=True))
+
+
+def hiding(secrets: Iterable[str]) -> Hide:
+    """Return what replaces each of these texts; it changes nothing else: what an agent has made stays as it is."""
+    known = tuple(secrets)
+
+    def hide(text: str) -> str:
+        for secret in known:
+            text = text.replace(secret, HIDDEN)
+        return text
+
+    return hide
+
+
+def without_secrets(value: _T, hide: Hide) -> _T:
+    """Return a value made of attrs classes, tuples and plain values, with every text in it changed by ``hide``."""
+    changed: Any = value
+    kind: Any = type(value)
+    if isinstance(value, str):
+        changed = hide(value)
+    elif isinstance(value, tuple):
+        changed = tuple([without_secrets(item, hide) for item in value])
+    elif attrs.has(kind):
+        members = {each.name: getattr(value, each.name) for each in attrs.fields(kind)}
+        changed = attrs.evolve(changed, **{name: without_secrets(item, hide) for name, item in members.items()})
+    return changed  # type: ignore[no-any-return]
+
+
+def plain_without_secrets(value: Any, hide: Hide, depth: int = _DEEPEST) -> Any:
+    """Return JSON with every text in it changed by ``hide``, and without what JSON cannot hold.
+
+    That is what is nested too deeply to be written, and numbers that are none.
+    """
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if not isinstance(value, Mapping | list | tuple):
+        return value
+    if depth == 0:
+        return _TOO_DEEP
+    if isinstance(value, Mapping):
+        return {hide(str(name)): plain_without_secrets(item, hide, depth - 1) for name, item in value.items()}
+    return [plain_without_secrets(item, hide, depth - 1) for item in value]
