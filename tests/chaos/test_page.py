@@ -258,3 +258,79 @@ async def test_r333_large_entries_come_into_sight_without_a_long_task(browser: B
     assert len(measured.tasks) > 100, measured
     # Of the processor's time, which is the same on a busy machine.
     assert sum(task > 50 for task in measured.tasks) <= 2, measured
+
+
+async def test_r334_a_login_of_markup_and_lies_is_text(browser: Browser) -> None:
+    async with exhibition(browser) as shown:
+        shown.tell_state(long_session(1))
+        for name, words in HOSTILE_TEXTS.items():
+            if name not in MARKUP + LINKS + STEERING + ["prototype"]:
+                continue
+            way = {"id": words, "kind": words, "name": words, "description": words, "unavailable": "", "command": words}
+            variable = {"name": words, "label": words, "secret": False, "optional": True}
+            question = {"number": 1, "kind": "login", "session": None, "toolCallId": None, "agent": words, "raw": None}
+            question |= {"message": words, "method": words}
+            question["ways"] = [{**way, "variables": [variable], "link": words}]
+            shown.tell({"type": "questions", "items": [question]})
+            frame = shown.watched.page.locator(".question")
+            await expect(frame).to_contain_text("wants you to log in first")
+            await shown.watched.page.wait_for_function("() => true")
+            for link in await frame.locator("a").all():
+                assert (await link.get_attribute("href") or "").startswith(("http", "mailto:")), name
+            assert await frame.locator("script, iframe, img, style, object").count() == 0, name
+            assert await shown.watched.page.evaluate("window.ran") == []
+            shown.tell({"type": "questions", "items": []})
+            await expect(frame).to_have_count(0)
+
+
+async def test_r335_subagents_and_kept_sessions_of_markup_are_text(browser: Browser) -> None:
+    async with exhibition(browser) as shown:
+        state = long_session(1)
+        words = HOSTILE_TEXTS["image_handler"]
+        told = {"sessionId": "__proto__", "title": words, "description": words, "state": {"state": words}}
+        shown.tell_state({**state, "subagents": {"child": told}})
+        items = [
+            {"id": SESSION, "title": words, "open": True, "parent": None},
+            {"id": "child", "title": words, "open": True, "parent": SESSION},
+            {"id": "__proto__", "title": words, "open": True, "parent": "child"},
+        ]
+        shown.tell({"type": "sessions", "items": items})
+        page = shown.watched.page
+        await page.get_by_role("tab", name="Subagents").click()
+        panel = page.get_by_role("tabpanel")
+        await expect(panel.locator("[data-subagent]")).to_have_count(2)
+        await expect(panel).to_contain_text(words[:20])
+        assert await panel.locator("img, script").count() == 0
+        assert await page.evaluate("window.ran") == []
+
+
+async def test_r336_a_session_that_goes_makes_room_for_another_one(browser: Browser) -> None:
+    async with exhibition(browser) as shown:
+        shown.tell_state(long_session(1))
+        page = shown.watched.page
+        await expect(page.locator("article")).to_have_count(1)
+        shown.tell({"type": "sessions", "items": [{"id": "other", "title": "Other", "open": True}]})
+        await expect(page.locator("article")).to_have_count(0)
+        shown.tell({"type": "delta", "session": SESSION, "from": 1, "version": 2, "ops": []})  # one that was on its way
+        other = {**long_session(2), "sessionId": "other"}
+        shown.tell({"type": "snapshot", "session": "other", "version": 9, "omitted": 0, "state": other})
+        await expect(page.locator("article")).to_have_count(2)
+        shown.tell({"type": "sessions", "items": []})
+        await expect(page.get_by_text("No session is open.")).to_be_visible()
+
+
+async def test_r337_what_is_too_large_to_go_along_is_told(browser: Browser) -> None:
+    async with watched(browser) as (page, _):
+        await page.prompt.evaluate(
+            """(field) => {
+              const data = new DataTransfer();
+              data.items.add(new File(["x".repeat(300 * 1024)], "large.txt", { type: "text/plain" }));
+              data.items.add(new File([new Uint8Array(100)], "no.png", { type: "image/tiff" }));
+              for (let n = 0; n < 30; n++) data.items.add(new File(["x"], `${n}.txt`, { type: "text/plain" }));
+              field.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+            }"""
+        )
+        attached = page.page.get_by_role("list", name="Attached").get_by_role("listitem")
+        await expect(attached).to_have_count(20)
+        await expect(page.page.get_by_text("At most 20 things can be attached.")).to_be_visible()
+        await expect(attached.filter(has_text="large.txt")).to_have_count(0)

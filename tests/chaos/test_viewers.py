@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -192,3 +193,178 @@ async def test_r310_no_path_leads_out_of_the_page(tmp_path: Path) -> None:
         await browser.open()
         for target in ("/../serve.py", "/%2e%2e/serve.py", "//etc/passwd", "/page.js/../../serve.py"):
             assert (await browser.get(target)).status == 404
+
+
+async def test_r355_no_path_leads_out_of_the_sessions_directory(tmp_path: Path) -> None:
+    inside, secret = tmp_path / "project", tmp_path / "secret.txt"
+    inside.mkdir()
+    secret.write_text("not for the agent")
+    (inside / "link.txt").symlink_to(secret)
+    async with acp_host.connect(ReferenceAgent().transport()) as host, Feed(host, cwd=inside) as feed:
+        page = Page.of(feed)
+        session = (await page.do("new_session"))["session"]
+        for path in ("../secret.txt", str(secret), "link.txt", "a/../../secret.txt", "\0", "~/.ssh/id_rsa", "."):
+            refused = await page.ask("prompt", session=session, text="Look", paths=[path])
+            assert refused["error"]["kind"] == "InvalidInput", path
+            assert "not for the agent" not in json.dumps(page.told)
+        assert host.sessions[0].current_turn is None
+
+
+async def test_r356_what_cannot_go_along_is_refused_and_nothing_is_sent() -> None:
+    async with shown() as (host, feed, _):
+        page = Page.of(feed)
+        session = await host.new_session()
+        for wrong in (
+            {"images": ["no Base64"]},
+            {"images": ["PHN2Zy8+"]},
+            {"images": ["x"] * 21},
+            {"files": [{"name": "a", "text": "x" * 300_000}]},
+            {"files": [{"name": "a"}]},
+            {"files": [{"name": "a", "text": "b", "path": "/etc/passwd"}]},
+            {"attachments": ["javascript:alert(1)"]},
+        ):
+            refused = await page.ask("prompt", session=session.id, text="Look", **wrong)
+            assert refused["error"]["kind"] == "InvalidInput", wrong
+        assert session.current_turn is None
+
+
+async def test_r357_toasts_that_a_viewer_held_leave_when_it_has_gone() -> None:
+    async with shown() as (host, feed, _):
+        session = await host.new_session()
+        page, watcher = Page.of(feed), Page.of(feed, may_control=False)
+        for viewer in (page, watcher):
+            await viewer.do("hold_notices", session=session.id, hold=True)
+            await viewer.do("hold_notices", session=session.id, hold=True)
+        page.viewer.leave()
+        assert session.notices.timeouts_paused
+        watcher.viewer.leave()
+        assert not session.notices.timeouts_paused
+
+
+def announcing(*updates: tuple[str, dict[str, Any]]) -> ScriptedAgent:
+    """Return an agent that sends updates of sessions, by their ids, in its first turn."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake()
+        await agent.open_session("s-1")
+        await agent.expect("session/prompt")
+        for session_id, update in updates:
+            agent.update(update, session_id)
+        agent.reply({"stopReason": "end_turn"})
+        await agent.stall()
+
+    return ScriptedAgent(script)
+
+
+def announced(session_id: str) -> tuple[str, dict[str, Any]]:
+    return "s-1", {"sessionUpdate": "subagent_update", "sessionId": session_id}
+
+
+def said(session_id: str, text: str) -> tuple[str, dict[str, Any]]:
+    return session_id, {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
+
+
+async def test_r358_of_thousands_of_subagents_the_newest_are_listed() -> None:
+    names = [f"child-{number}" for number in range(2_000)]
+    agent = announcing(*(update for name in names for update in (announced(name), said(name, "Hello"))))
+    async with acp_host.connect(agent.transport(), unstable=True) as host, Feed(host) as feed:
+        page = Page.of(feed)
+        session = await host.new_session()
+        await session.prompt("go")
+        items = await page.until(lambda: (found := page.latest["sessions"]["items"])[200:] and found)
+        assert [item["id"] for item in items] == ["s-1", *names[-200:]]
+        await page.do("resume", session="child-1999")
+        assert page.texts("child-1999") == ["Hello"]
+
+
+async def test_r359_a_subagent_that_is_called_like_the_session_takes_nothing_of_it() -> None:
+    agent = announcing(
+        announced("s-1"), announced("child"), said("child", "of the child"), said("s-1", "of the session")
+    )
+    async with acp_host.connect(agent.transport(), unstable=True) as host, Feed(host) as feed:
+        page = Page.of(feed)
+        session = await host.new_session()
+        await session.prompt("go")
+        items = await page.until(lambda: (found := page.latest["sessions"]["items"])[1:] and found)
+        assert [(item["id"], item["parent"]) for item in items] == [("s-1", None), ("child", "s-1")]
+        await page.do("resume", session="s-1")
+        assert page.texts("s-1") == ["go", "of the session"]
+
+
+async def test_r360_what_is_typed_for_a_login_is_told_to_nobody(tmp_path: Path) -> None:
+    queue = acp_host.LoginQueue()
+    recording = tmp_path / "recording.jsonl"
+    command = ReferenceAgent.command("--login", "env_var")
+    async with (
+        acp_host.connect(command, authenticate=queue, record=recording) as host,
+        Feed(host, logins=queue) as feed,
+    ):
+        page, watcher = Page.of(feed), Page.of(feed, may_control=False)
+        asked = await page.send("new_session")
+        (question,) = await page.questions()
+        (name,) = [variable["name"] for variable in question["ways"][0]["variables"] if not variable["optional"]]
+        values = {name: "a-very-secret-key"}
+        await watcher.until(lambda: watcher.latest.get("questions", {}).get("items"))
+        await page.do("answer", question=question["number"], login=question["ways"][0]["id"], values=values)
+        assert (await page.until(lambda: page.results.get(asked)))["ok"]
+        told = repr((page.told, watcher.told, list(host.diagnostics), host.authentication.snapshot()))
+    assert "a-very-secret-key" not in told + recording.read_text()
+
+
+async def test_r361_an_agent_that_refuses_after_a_login_is_asked_no_third_time() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake(authMethods=[{"id": "way", "name": "Log in"}])
+        await agent.expect("session/new")
+        agent.reply_error(-32000, "Log in")
+        await agent.expect("authenticate")
+        agent.reply({})
+        await agent.expect("session/new")
+        agent.reply_error(-32000, "Log in all the same")
+        await agent.stall()
+
+    queue = acp_host.LoginQueue()
+    async with (
+        acp_host.connect(ScriptedAgent(script).transport(), authenticate=queue) as host,
+        Feed(host, logins=queue) as feed,
+    ):
+        page = Page.of(feed)
+        asked = await page.send("new_session")
+        (question,) = await page.questions()
+        await page.do("answer", question=question["number"], login="way")
+        again = await page.ask("answer", question=question["number"], login="way")
+        assert again["error"]["kind"] == "InvalidState"
+        refused = await page.until(lambda: page.results.get(asked))
+        assert (refused["error"]["kind"], refused["error"]["message"]) == ("AuthRequired", "Log in all the same")
+        assert queue.pending == ()
+
+
+async def test_r362_a_list_of_sessions_without_an_end_is_read_as_far_as_is_asked() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake(agentCapabilities={"sessionCapabilities": {"list": {}}})
+        for number in itertools.count():
+            await agent.expect("session/list")
+            agent.reply({"sessions": [{"sessionId": f"s{number}", "cwd": "/"}], "nextCursor": "again"})
+
+    async with acp_host.connect(ScriptedAgent(script).transport()) as host, Feed(host) as feed:
+        page = Page.of(feed)
+        first = await page.do("list_sessions")
+        second = await page.do("list_sessions", cursor=first["nextCursor"])
+        assert [item["sessionId"] for item in (*first["sessions"], *second["sessions"])] == ["s0", "s1"]
+
+
+async def test_r363_of_very_large_entries_a_snapshot_has_fewer() -> None:
+    updates = [
+        ("s-1", {"sessionUpdate": "tool_call", "toolCallId": f"c{number}", "title": "Read", "rawOutput": "x" * 50_000})
+        for number in range(100)
+    ]
+    async with acp_host.connect(announcing(*updates).transport()) as host, Feed(host) as feed:
+        page = Page.of(feed)
+        session = await host.new_session()
+        await session.prompt("go")
+        await page.do("resume", session="s-1")
+        assert max(len(json.dumps(message)) for message in page.told) < 2**20
+        entries = page.states["s-1"]["transcript"]["entries"]
+        assert len(entries) == 101
+        assert entries[-1]["toolCallId"] == "c99"
+        fetched = await page.do("fetch", session="s-1", first=1, last=3)
+        assert [entry["toolCallId"] for entry in fetched["entries"]] == ["c0", "c1", "c2"]
