@@ -317,10 +317,15 @@ class ScriptedAgent:
         """Take bytes from the host."""
         for line in self._framer.feed(data):
             assert not isinstance(line, Oversized)
-            message = json.loads(line)
-            self.received.append(message)
-            self._inbox.append(message)
+            self._line_received(line)
         self._news.set()
+
+    def _line_received(self, line: bytes) -> None:
+        self._take_in(json.loads(line))
+
+    def _take_in(self, message: dict[str, Any]) -> None:
+        self.received.append(message)
+        self._inbox.append(message)
 
     def connection_lost(self, error: AcpError | None) -> None:
         """Take the end of the connection."""

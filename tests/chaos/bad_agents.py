@@ -7,8 +7,6 @@ in and the next one both end as they should. What the host wrote back is in :att
 from __future__ import annotations
 
 import asyncio
-import inspect
-import json
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,8 +16,23 @@ from attrs import field, frozen
 import acp_host
 from acp_host import Diagnostic, DiagnosticKind, HostConnection, Session, TurnResult
 from acp_host.testing import ScriptedAgent
+from acp_host.testing.chaos import BadAgent, Encounter
+from acp_host.testing.chaos.encounter import first_turn
+from acp_host.testing.chaos.messages import (
+    ALL,
+    CANCELLED,
+    DONE,
+    EDIT,
+    FORM,
+    chunk,
+    line,
+    options,
+    permission,
+    selected,
+)
 
 __all__ = [
+    "ALL",
     "DONE",
     "EDIT",
     "FORM",
@@ -43,19 +56,11 @@ __all__ = [
 PATIENCE = 10.0
 """Seconds that anything may take here before it counts as hanging."""
 
-DONE = {"stopReason": "end_turn"}
-EDIT = {"toolCallId": "call-1", "title": "Edit notes.txt", "kind": "edit", "status": "pending"}
-
-FORM = {
-    "mode": "form",
-    "sessionId": "session-1",
-    "message": "Which one?",
-    "requestedSchema": {"type": "object", "properties": {"one": {"type": "string"}}},
-}
-"""Parameters of a form."""
-
-Bad = Callable[[ScriptedAgent], Any]
+Bad = Callable[[Encounter], Any]
 """Does something bad; what it returns is awaited where it can be."""
+
+cancelled = CANCELLED
+"""The result that chooses no option."""
 
 
 @frozen
@@ -78,35 +83,6 @@ class Seen:
 
     def reported(self, kind: DiagnosticKind) -> list[Diagnostic]:
         return [diagnostic for diagnostic in self.diagnostics if diagnostic.kind == kind]
-
-
-def line(message: Any) -> bytes:
-    """A message as the agent's JSON library would write it, which is not ours."""
-    return json.dumps(message).encode() + b"\n"
-
-
-def chunk(text: str, **members: Any) -> dict[str, Any]:
-    return {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}, **members}
-
-
-def options(*kinds: str) -> list[dict[str, str]]:
-    """Options of these kinds; each has its kind as its id."""
-    return [{"optionId": kind, "name": kind.replace("_", " ").title(), "kind": kind} for kind in kinds]
-
-
-def permission(*kinds: str, session_id: str = "session-1", **tool_call: Any) -> dict[str, Any]:
-    """Parameters of a permission request."""
-    offered = options(*(kinds or ("allow_once", "reject_once")))
-    return {"sessionId": session_id, "toolCall": {**EDIT, **tool_call}, "options": offered}
-
-
-def selected(option_id: str) -> dict[str, Any]:
-    """The result that chooses an option."""
-    return {"outcome": {"outcome": "selected", "optionId": option_id}}
-
-
-cancelled = {"outcome": {"outcome": "cancelled"}}
-"""The result that chooses none."""
 
 
 @asynccontextmanager
@@ -134,45 +110,30 @@ async def open_session(
         yield host, await host.new_session()
 
 
-ALL = {
-    "loadSession": True,
-    "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
-    "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}, "fork": {}},
-}
-"""Capabilities of an agent that can do everything the tests ask of it."""
+async def conversation(bad: Bad | BadAgent, **arguments: Any) -> Seen:
+    """Hold a conversation of two turns, with something bad in the first after its first words.
 
-
-async def conversation(bad: Bad, **arguments: Any) -> Seen:
-    """Hold a conversation of two turns, with something bad in the first after its first words."""
-    agents: list[ScriptedAgent] = []
-
-    async def script(agent: ScriptedAgent) -> None:
-        agents.append(agent)
-        await agent.handshake(ALL)
-        await agent.open_session("session-1")
-        first = await agent.expect("session/prompt")
-        agent.say("before ")
-        done = bad(agent)
-        if inspect.isawaitable(done):
-            await done
-        agent.say("after")
-        agent.reply(DONE, to=first)
-        await agent.expect("session/prompt")
-        agent.say("second")
-        agent.reply(DONE)
-
-    async with connected(script, **arguments) as host:
+    Args:
+        bad: does it, or an agent of the public catalogue that does.
+        arguments: for ``connect()``.
+    """
+    step = bad.step if isinstance(bad, BadAgent) else bad
+    assert step is not None
+    agent = Encounter(first_turn(step))
+    async with asyncio.timeout(PATIENCE), acp_host.connect(agent.transport(), **arguments) as host:
         session = await host.new_session()
         turn = session.prompt("first")
         updates = [update async for update in turn]
         result = await turn
         assert (await session.prompt("second")).text == "second", "the connection goes on as if nothing had happened"
+    if agent.failure is not None:
+        raise agent.failure
     return Seen(
         updates=updates,
         result=result,
         between=[update async for update in _left(session)],
         diagnostics=list(host.diagnostics),
-        answers=[message for message in agents[0].received if "method" not in message],
+        answers=[message for message in agent.received if "method" not in message],
     )
 
 

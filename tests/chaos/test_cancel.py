@@ -10,6 +10,7 @@ import pytest
 import acp_host
 from acp_host import CancelTimeouts, DiagnosticKind, OutcomeKind
 from acp_host.testing import ScriptedAgent
+from acp_host.testing.chaos.agents.cancelling import ERRORS
 from acp_host.wire.prompt import StopReason
 from tests.chaos.bad_agents import (
     DONE,
@@ -83,7 +84,7 @@ async def test_r60_a_question_that_crosses_the_cancel_is_not_shown(method: str, 
         assert len(asked) == 1, "the next turn asks again"
 
 
-@pytest.mark.parametrize("code", [-32800, -32603, -32000, -32601, 1])
+@pytest.mark.parametrize("code", ERRORS)
 async def test_r61_an_error_after_the_cancel_is_a_cancelled_turn(code: int) -> None:
     async def script(agent: ScriptedAgent) -> None:
         await agent.expect("session/prompt")

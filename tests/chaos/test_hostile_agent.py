@@ -24,6 +24,7 @@ from acp_host import FileService, HostConnection, PermissionPolicy, TerminalServ
 from acp_host.diagnostics import excerpt
 from acp_host.services.audit import AuditDecision
 from acp_host.testing import ScriptedAgent
+from acp_host.testing.chaos.hostile_paths import PATHS, Places
 from tests.chaos.bad_agents import ALL, DONE, cancelled, connected, permission
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the paths, links and devices are those of POSIX")
@@ -52,6 +53,10 @@ class Disk:
         (self.work / "file").write_text("inside")
         (self.work / "src" / "code").write_text("inside")
         self._before = self.elsewhere()
+
+    @property
+    def places(self) -> Places:
+        return Places(*map(str, (self.base, self.work, self.extra, self.outside)))
 
     def elsewhere(self) -> dict[str, tuple[Any, ...]]:
         """All that is in none of the roots."""
@@ -134,68 +139,10 @@ def refused(answer: Answer, *codes: int) -> bool:
 
 # Spellings of paths
 
-PATHS: dict[str, Callable[[Disk], str]] = {
-    "its path": lambda disk: f"{disk.outside}/secret",
-    "up and over": lambda disk: f"{disk.work}/../outside/secret",
-    "up from below": lambda disk: f"{disk.work}/src/../../outside/secret",
-    "up from what is not there": lambda disk: f"{disk.work}/nothing/../../outside/secret",
-    "up from a file": lambda disk: f"{disk.work}/file/../../outside/secret",
-    "up to the top and down": lambda disk: f"{disk.work}/{'../' * 40}{str(disk.outside)[1:]}/secret",
-    "from the other root": lambda disk: f"{disk.extra}/../outside/secret",
-    "slashes and dots": lambda disk: f"/.//{disk.outside}//.///secret",
-    "two slashes first": lambda disk: f"/{disk.outside}/secret",
-    "a name that begins as the root": lambda disk: f"{disk.base}/workshop/secret",
-    "the root and a suffix": lambda disk: f"{disk.work}shop/secret",
-    "the root itself": lambda disk: f"{disk.work}/..",
-    "the file system itself": lambda disk: "/",
-    "relative": lambda disk: "../outside/secret",
-    "relative to the process": lambda disk: os.path.relpath(disk.outside / "secret"),
-    "at home": lambda disk: "~/../outside/secret",
-    "as a variable": lambda disk: "$HOME/secret",
-    "as a URL": lambda disk: f"file://{disk.outside}/secret",
-    "as a URL, escaped": lambda disk: f"{disk.work}/%2e%2e/outside/secret",
-    "escaped twice": lambda disk: f"{disk.work}/%252e%252e%252foutside%252fsecret",
-    "with a query": lambda disk: f"{disk.work}/../outside/secret?",
-    "a null character first": lambda disk: f"{disk.outside}/secret\0{disk.work}/file",
-    "a null character last": lambda disk: f"{disk.work}/../outside/secret\0",
-    "a line before": lambda disk: f"{disk.work}/file\n{disk.outside}/secret",
-    "blanks around it": lambda disk: f" {disk.outside}/secret ",
-    "quoted": lambda disk: f"'{disk.outside}/secret'",
-    "backslashes": lambda disk: f"{disk.work}\\..\\..\\outside\\secret",
-    "a drive": lambda disk: f"C:{disk.outside}/secret",
-    "a device path of Windows": lambda disk: f"\\\\?\\{disk.outside}\\secret",
-    "a share": lambda disk: "\\\\host\\share\\secret",
-    "a stream": lambda disk: f"{disk.work}/file:../../outside/secret",
-    "dots at the end": lambda disk: f"{disk.work}/.../outside/secret",
-    "dots and a blank": lambda disk: f"{disk.work}/.. /outside/secret",
-    "dots that look like two": lambda disk: f"{disk.work}/\u2025/outside/secret",
-    "two dots that look like two": lambda disk: f"{disk.work}/\u2024\u2024/outside/secret",
-    "wide dots": lambda disk: f"{disk.work}/\uff0e\uff0e/outside/secret",
-    "wide slashes": lambda disk: f"{disk.work}/..\uff0f..\uff0foutside\uff0fsecret",
-    "overlong dots": lambda disk: f"{disk.work}/\udcc0\udcae\udcc0\udcae/outside/secret",
-    "half a character": lambda disk: f"{disk.work}/\ud83d/../../outside/secret",
-    "a mark of direction": lambda disk: f"{disk.work}/\u202e/../../outside/secret",
-    "a very long name": lambda disk: f"{disk.work}/{'x' * 300}/../../outside/secret",
-    "a very long path": lambda disk: f"{disk.work}/{'x/../' * 5000}../outside/secret",
-    "nothing": lambda disk: "",
-    "the process's root": lambda disk: f"/proc/self/root{disk.outside}/secret",
-    "the process's directory": lambda disk: f"/proc/self/cwd/../../../../../..{disk.outside}/secret",
-    "another process's root": lambda disk: f"/proc/{os.getppid()}/root{disk.outside}/secret",
-    "a task's root": lambda disk: f"/proc/thread-self/root{disk.outside}/secret",
-    "the process's environment": lambda disk: "/proc/self/environ",
-    "the process's memory": lambda disk: "/proc/self/mem",
-    "passwords": lambda disk: "/etc/shadow",
-    "standard input": lambda disk: "/dev/stdin",
-    "an open file": lambda disk: "/dev/fd/1",
-    "an open file of the process": lambda disk: "/proc/self/fd/2",
-    "a device": lambda disk: "/dev/null",
-    "a device that never ends": lambda disk: "/dev/zero",
-}
-
 
 @pytest.mark.parametrize("spelling", PATHS)
 async def test_r140_no_spelling_of_a_path_leads_out(disk: Disk, spelling: str) -> None:
-    path = PATHS[spelling](disk)
+    path = PATHS[spelling](disk.places)
 
     async def script(agent: ScriptedAgent) -> None:
         assert "error" in await read(agent, path)

@@ -11,6 +11,7 @@ import pytest
 import acp_host
 from acp_host import DiagnosticKind
 from acp_host.testing import ScriptedAgent
+from acp_host.testing.chaos.agents.order import COMMANDS, TITLE
 from acp_host.wire.commands import AvailableCommandsUpdate
 from acp_host.wire.notices import Notice
 from acp_host.wire.tool_calls import ToolCall
@@ -29,9 +30,6 @@ from tests.chaos.bad_agents import (
     texts,
     until,
 )
-
-TITLE = {"sessionUpdate": "session_info_update", "title": "Notes"}
-COMMANDS = {"sessionUpdate": "available_commands_update", "availableCommands": [{"name": "plan", "description": "p"}]}
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ from acp_host import (
     Permissions,
 )
 from acp_host.testing import ScriptedAgent
+from acp_host.testing.chaos.agents.asking import ODD_IDS, UNCLEAR_CALLS
+from acp_host.testing.chaos.messages import ASK
 from acp_host.wire.permission import RequestPermissionRequest
 from acp_host.wire.tool_calls import ToolCallUpdate
 from tests.chaos.bad_agents import (
@@ -29,8 +31,6 @@ from tests.chaos.bad_agents import (
     selected,
     until,
 )
-
-ASK = "session/request_permission"
 
 
 @pytest.fixture(autouse=True)
@@ -79,10 +79,7 @@ async def test_r120_a_question_without_an_option_informs_and_is_cancelled(policy
     assert "offers no answer" in seen.reported(DiagnosticKind.UNEXPECTED)[0].message
 
 
-IDS = ["", "0", "no", "Yes, proceed", "é\u202e\x1b[2J", "x" * 10_000]
-
-
-@pytest.mark.parametrize("option_id", IDS)
+@pytest.mark.parametrize("option_id", ODD_IDS)
 async def test_r121_an_id_goes_back_as_it_came_whatever_it_looks_like(option_id: str) -> None:
     queue = PermissionQueue()
     offered = [
@@ -109,20 +106,7 @@ HARMLESS = PermissionPolicy(
 )
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        {"kind": None},
-        {"kind": "fetch"},
-        {"kind": "switch_mode"},
-        {"kind": "Read"},
-        {"kind": "safe"},
-        {"kind": 7},
-        {"kind": "read", "rawInput": {"command": "rm -rf /"}},
-        {"kind": "read", "rawInput": {"cmd": ["bash", "-c", "rm -rf /"]}},
-        {"kind": "read", "rawInput": {"input": {"script": "rm -rf /"}}},
-    ],
-)
+@pytest.mark.parametrize("call", UNCLEAR_CALLS)
 async def test_r122_what_does_not_say_what_it_is_is_not_harmless(call: dict[str, Any]) -> None:
     async def bad(agent: ScriptedAgent) -> None:
         asked = await agent.call(ASK, permission(**{"toolCallId": "fresh", **call}))

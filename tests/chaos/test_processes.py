@@ -1,7 +1,7 @@
 """Agents as processes: launchers, leftovers, floods, early ends, programs that are no agents.
 
-The programs are in ``programs/agent.py``. After each test nothing may live that was started in it, found by a mark in
-its environment, which is not how the library finds it.
+The programs are in ``acp_host/testing/chaos/bad_process.py``. After each test nothing may live that was started in it,
+found by a mark in its environment, which is not how the library finds it.
 """
 
 from __future__ import annotations
@@ -35,19 +35,20 @@ from acp_host import (
     StopTimeouts,
 )
 from acp_host.testing import ScriptedAgent
+from acp_host.testing.chaos import bad_process
 from acp_host.transports import stdio
 from tests.chaos.bad_agents import open_session, reported, until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs use POSIX signals")
 
-PROGRAM = Path(__file__).with_name("programs") / "agent.py"
+PROGRAM = Path(bad_process.__file__)
 MARK = "ACP_HOST_CHAOS"
 QUICK = StopTimeouts(exit=0.3, terminate=0.3, kill=5)
 PATIENT = StopTimeouts(exit=10, terminate=10, kill=10)
 
 
 class Agents:
-    """Connects to programs of ``programs/agent.py`` and knows what lives of them."""
+    """Connects to the programs and knows what lives of them."""
 
     def __init__(self) -> None:
         self.mark = uuid.uuid4().hex

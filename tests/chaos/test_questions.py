@@ -12,21 +12,11 @@ from acp_host import DiagnosticKind, ElicitationHandlers, ElicitationQueue
 from acp_host.services.elicitation_queue import FormQuestion, PageQuestion
 from acp_host.services.forms import FieldKind
 from acp_host.testing import ScriptedAgent
+from acp_host.testing.chaos.agents.services import FORMS, URLS, form, page
 from acp_host.wire.elicitation import ElicitationAcceptAction
 from tests.chaos.bad_agents import DONE, EDIT, open_session, reported, until
 
 QUESTION = {"question": "Which one?", "options": ["this", "that"]}
-
-
-def form(properties: Any, **members: Any) -> dict[str, Any]:
-    """Parameters that ask with a form."""
-    schema = {"type": "object", "properties": properties, **members}
-    return {"mode": "form", "sessionId": "session-1", "message": "Which one?", "requestedSchema": schema}
-
-
-def page(url: str) -> dict[str, Any]:
-    """Parameters that send the user to a page."""
-    return {"mode": "url", "sessionId": "session-1", "message": "Log in", "url": url, "elicitationId": "e-1"}
 
 
 async def answers(*asked: Any, **arguments: Any) -> tuple[list[Any], acp_host.HostConnection]:
@@ -122,22 +112,10 @@ def nested(depth: int) -> Any:
     return schema
 
 
-@pytest.mark.parametrize(
-    ("asked", "code"),
-    [
-        (form({f"f{number}": {"type": "boolean"} for number in range(10_000)}), -32602),
-        (form({"x": {"type": "string", "enum": [str(number) for number in range(20_000)]}}), -32602),
-        (form({"x": {"$ref": "http://localhost/"}}), -32602),
-        (form({"x": {"type": "string", "minLength": "1"}}), -32602),
-        (form({"x": {"type": ["string", "null"]}}), -32602),
-        (form([]), -32602),
-        ({**form({}), "requestedSchema": None}, -32602),
-        ({"mode": "form"}, -32602),
-    ],
-)
-async def test_r163_forms_that_nobody_can_be_shown(asked: Any, code: int) -> None:
+@pytest.mark.parametrize("asked", FORMS.values(), ids=FORMS)
+async def test_r163_forms_that_nobody_can_be_shown(asked: Any) -> None:
     told, host = await answers(asked, elicitation=pytest.fail)
-    assert told == [code]
+    assert told == [-32602]
     assert reported(host, DiagnosticKind.MALFORMED)
 
 
@@ -196,17 +174,7 @@ async def test_r165_forms_that_contradict_themselves() -> None:
     assert reported(host, DiagnosticKind.REPAIRED)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "javascript:alert(1)",
-        "file:///etc/passwd",
-        "https://a.example\\@b.example",
-        "https:///x",
-        "-x",
-        "https://0x7f.1",
-    ],
-)
+@pytest.mark.parametrize("url", URLS)
 async def test_r166_addresses_that_are_not_opened(url: str) -> None:
     queue = ElicitationQueue(opener=pytest.fail)
     told, host = await answers(page(url), elicitation=queue)

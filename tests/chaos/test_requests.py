@@ -11,6 +11,8 @@ import pytest
 import acp_host
 from acp_host import DiagnosticKind, ElicitationHandlers, MethodNotFound
 from acp_host.testing import ScriptedAgent
+from acp_host.testing.chaos import find
+from acp_host.testing.chaos.agents.asking import NOT_METHODS, VENDORS
 from acp_host.wire.elicitation import ElicitationAcceptAction, ElicitationDeclineAction
 from tests.chaos.bad_agents import (
     DONE,
@@ -19,7 +21,6 @@ from tests.chaos.bad_agents import (
     cancelled,
     connected,
     conversation,
-    line,
     open_session,
     permission,
     reported,
@@ -30,7 +31,7 @@ from tests.chaos.bad_agents import (
 
 @pytest.mark.parametrize(
     "method",
-    ["_vendor/ask", "craft/drainQueue", "fs/read_text_file", "terminal/create", "session/update", "initialize", ""],
+    [*NOT_METHODS, "fs/read_text_file", "terminal/create"],
 )
 async def test_r50_an_unknown_request_is_refused_at_once(method: str) -> None:
     async def bad(agent: ScriptedAgent) -> None:
@@ -41,55 +42,42 @@ async def test_r50_an_unknown_request_is_refused_at_once(method: str) -> None:
     assert [note.method for note in seen.reported(DiagnosticKind.UNKNOWN_METHOD)] == [method]
 
 
-CURSOR = {
-    "cursor/create_plan": {"toolCallId": "t", "plan": "# Plan", "todos": [{"id": "1", "content": "think"}]},
-    "cursor/ask_question": {"toolCallId": "t", "questions": [{"id": "q", "prompt": "Which?", "options": []}]},
-    "cursor/update_todos": {"toolCallId": "t", "todos": [], "merge": True},
-    "cursor/task": {"toolCallId": "t", "description": "look around", "prompt": "look", "subagentType": "explore"},
-    "cursor/generate_image": {"toolCallId": "t", "description": "a cat", "filePath": "/tmp/cat.png"},
-}
-
-
-@pytest.mark.parametrize("method", CURSOR)
+@pytest.mark.parametrize("method", VENDORS)
 @pytest.mark.parametrize("as_request", [True, False])
 async def test_r51_an_extension_that_nobody_serves_stays_visible(method: str, as_request: bool) -> None:
     async def bad(agent: ScriptedAgent) -> None:
         if as_request:
-            assert (await agent.call(method, CURSOR[method]))["error"]["code"] == -32601
+            assert (await agent.call(method, VENDORS[method]))["error"]["code"] == -32601
         else:
-            agent.notify(method, CURSOR[method])
+            agent.notify(method, VENDORS[method])
 
     seen = await conversation(bad)
     [note] = seen.reported(DiagnosticKind.UNKNOWN_METHOD)
     assert note.method == method
-    assert all(str(name) in note.data for name in CURSOR[method]), "what it wanted to say can be read"
+    assert all(str(name) in note.data for name in VENDORS[method]), "what it wanted to say can be read"
 
 
-@pytest.mark.parametrize("method", CURSOR)
+@pytest.mark.parametrize("method", VENDORS)
 async def test_r51_an_extension_that_the_application_serves(method: str) -> None:
     told: list[Any] = []
 
     async def script(agent: ScriptedAgent) -> None:
         prompt = await agent.expect("session/prompt")
-        response = await agent.call(method, CURSOR[method])
-        assert response["result"] == {"outcome": "accepted", "of": CURSOR[method]}
-        agent.notify(method, CURSOR[method])
+        response = await agent.call(method, VENDORS[method])
+        assert response["result"] == {"outcome": "accepted", "of": VENDORS[method]}
+        agent.notify(method, VENDORS[method])
         agent.reply(DONE, to=prompt)
 
     async with open_session(script) as (host, session):
         host.on_request(method, lambda params: {"outcome": "accepted", "of": params})
         host.on_notification(method, told.append)
         await session.prompt("question")
-        assert told == [CURSOR[method]]
+        assert told == [VENDORS[method]]
         assert list(host.diagnostics) == []
 
 
 async def test_r51_a_flood_of_notifications_that_nobody_listens_to() -> None:
-    def bad(agent: ScriptedAgent) -> None:
-        for number in range(2_000):
-            agent.notify(f"_vendor/event{number}", {"number": number})
-
-    seen = await conversation(bad)
+    seen = await conversation(find("unknown-notifications"))
     assert len(seen.reported(DiagnosticKind.UNKNOWN_METHOD)) < 40
 
 
@@ -322,21 +310,14 @@ async def test_r57_many_requests_at_once() -> None:
         running -= 1
         return "allow_once"
 
-    async def bad(agent: ScriptedAgent) -> None:
-        asked = [agent.request("session/request_permission", permission()) for _ in range(500)]
-        for request_id in reversed(asked):
-            assert (await agent.response(request_id))["result"] == selected("allow_once")
-
-    seen = await conversation(bad, permissions=handler)
+    seen = await conversation(find("five-hundred-questions"), permissions=handler)
+    assert all(answer["result"] == selected("allow_once") for answer in seen.answers)
     assert len(seen.answers) == 500
     assert highest > 1
 
 
 async def test_r58_a_request_sent_as_a_notification_is_not_answered() -> None:
-    def bad(agent: ScriptedAgent) -> None:
-        agent.send_raw(line({"jsonrpc": "2.0", "method": "session/request_permission", "params": permission()}))
-
-    seen = await conversation(bad)
+    seen = await conversation(find("request-as-notification"))
     assert seen.answers == []
     assert [note.method for note in seen.reported(DiagnosticKind.UNKNOWN_METHOD)] == ["session/request_permission"]
 

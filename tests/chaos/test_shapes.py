@@ -9,6 +9,16 @@ import pytest
 import acp_host
 from acp_host import UNSET, DiagnosticKind, InvalidInput, NotSupported
 from acp_host.testing import ScriptedAgent
+from acp_host.testing.chaos import find
+from acp_host.testing.chaos.agents.shapes import (
+    BAD_CAPABILITIES,
+    BAD_QUESTIONS,
+    MALFORMED_UPDATES,
+    NAMELESS_SESSIONS,
+    NOBODYS_UPDATES,
+    UNKNOWN_UPDATES,
+    UPDATES,
+)
 from acp_host.wire.commands import AvailableCommandsUpdate
 from acp_host.wire.content import UnknownContent
 from acp_host.wire.converters import unstructure
@@ -19,7 +29,6 @@ from tests.chaos.bad_agents import (
     DONE,
     EDIT,
     cancelled,
-    chunk,
     connected,
     conversation,
     open_session,
@@ -27,31 +36,6 @@ from tests.chaos.bad_agents import (
     reported,
     selected,
 )
-
-TEXT = {"type": "text", "text": "x"}
-UPDATES: dict[str, dict[str, Any]] = {
-    "user_message_chunk": {"content": TEXT},
-    "agent_message_chunk": {"content": TEXT, "messageId": "m"},
-    "agent_thought_chunk": {"content": TEXT},
-    "tool_call": EDIT,
-    "tool_call_update": {"toolCallId": "call-1", "status": "completed"},
-    "plan": {"entries": [{"content": "think", "priority": "high", "status": "pending"}]},
-    "available_commands_update": {"availableCommands": [{"name": "plan", "description": "plan"}]},
-    "current_mode_update": {"currentModeId": "code"},
-    "config_option_update": {
-        "configOptions": [{"type": "boolean", "id": "web", "name": "Web search", "currentValue": True}]
-    },
-    "session_info_update": {"title": "Notes"},
-    "usage_update": {"used": 5, "size": 10},
-    "notice": {"severity": "info", "title": "Signed in"},
-    "compaction_update": {"compactionId": "c", "status": "in_progress"},
-    "compaction_summary_chunk": {"compactionId": "c", "content": TEXT},
-    "plan_update": {"plan": {"type": "markdown", "planId": "p", "content": "# Plan"}},
-    "plan_removed": {"planId": "p"},
-    "subagent_update": {"sessionId": "child", "title": "Helper"},
-    "session_message": {"messageId": "m", "senderSessionId": "session-1"},
-    "session_message_chunk": {"messageId": "m", "content": TEXT},
-}
 
 
 @pytest.mark.parametrize("kind", UPDATES)
@@ -63,14 +47,7 @@ async def test_r40_every_kind_of_update_of_the_schema(kind: str) -> None:
     assert seen.diagnostics == []
 
 
-@pytest.mark.parametrize(
-    "update",
-    [
-        {"sessionUpdate": "usage_report", "used": 1, "nested": {"a": [1, None, "x"]}},
-        {"sessionUpdate": "", "content": TEXT},
-        {"sessionUpdate": "_vendor/thing"},
-    ],
-)
+@pytest.mark.parametrize("update", UNKNOWN_UPDATES)
 async def test_r41_an_unknown_kind_of_update_is_data(update: dict[str, Any]) -> None:
     seen = await conversation(lambda agent: agent.update(update))
     assert seen.updates[1] == UnknownSessionUpdate(update["sessionUpdate"], update)
@@ -78,18 +55,7 @@ async def test_r41_an_unknown_kind_of_update_is_data(update: dict[str, Any]) -> 
     assert seen.result.stop_reason == "end_turn"
 
 
-@pytest.mark.parametrize(
-    "update, path",
-    [
-        ({"sessionUpdate": "usage_update", "used": "many", "size": 1}, "$.params.update.used"),
-        ({"sessionUpdate": "usage_update", "used": -1, "size": 1}, "$.params.update.used"),
-        ({"sessionUpdate": "usage_update", "used": 1.5, "size": 1}, "$.params.update.used"),
-        ({"sessionUpdate": "agent_message_chunk", "content": "x"}, "$.params.update.content"),
-        ({"sessionUpdate": "agent_message_chunk", "content": {"type": "text"}}, "$.params.update.content"),
-        ({"sessionUpdate": "agent_message_chunk", "content": None}, "$.params.update.content"),
-        ({"sessionUpdate": "tool_call", "title": "no id"}, "$.params.update"),
-    ],
-)
+@pytest.mark.parametrize("update, path", MALFORMED_UPDATES)
 async def test_r41_a_known_kind_that_cannot_be_read_is_kept(update: dict[str, Any], path: str) -> None:
     seen = await conversation(lambda agent: agent.update(update))
     kept = seen.updates[1]
@@ -100,20 +66,7 @@ async def test_r41_a_known_kind_that_cannot_be_read_is_kept(update: dict[str, An
     assert note.path == path
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        None,
-        [],
-        {},
-        {"sessionId": "session-1"},
-        {"sessionId": 5, "update": chunk("x")},
-        {"update": chunk("x")},
-        {"sessionId": "session-1", "update": {"content": TEXT}},
-        {"sessionId": "session-1", "update": [chunk("x")]},
-        {"sessionId": "session-1", "sessionUpdate": "agent_message_chunk", "content": TEXT},
-    ],
-)
+@pytest.mark.parametrize("params", NOBODYS_UPDATES)
 async def test_r41_an_update_that_does_not_say_what_or_whose_it_is(params: Any) -> None:
     seen = await conversation(lambda agent: agent.notify("session/update", params))
     assert seen.result.text == "before after"
@@ -138,9 +91,7 @@ async def test_r42_what_is_within_may_be_unknown_too() -> None:
 
 
 async def test_r42_an_invalid_item_costs_no_more_than_itself() -> None:
-    commands = [{"name": "plan", "description": "p"}, {"name": 5}, "x", {"name": "go", "description": "g", "new": 1}]
-    update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
-    seen = await conversation(lambda agent: agent.update(update))
+    seen = await conversation(find("bad-item"))
     read = seen.updates[1]
     assert isinstance(read, AvailableCommandsUpdate)
     assert [command.name for command in read.available_commands] == ["plan", "go"]
@@ -189,16 +140,7 @@ async def test_r43_null_where_nothing_is_known() -> None:
         assert not host.agreement.supports("session/load")
 
 
-@pytest.mark.parametrize(
-    "capabilities",
-    [
-        {"loadSession": "yes", "promptCapabilities": "all", "sessionCapabilities": [], "mcpCapabilities": 1},
-        {"promptCapabilities": {"image": "yes"}, "sessionCapabilities": {"close": True, "list": None}},
-        [],
-        "none",
-        None,
-    ],
-)
+@pytest.mark.parametrize("capabilities", BAD_CAPABILITIES)
 async def test_r44_capabilities_that_cannot_be_read_are_not_there(capabilities: Any) -> None:
     async def script(agent: ScriptedAgent) -> None:
         await agent.handshake(agentCapabilities=capabilities)
@@ -250,17 +192,10 @@ async def test_r45_a_policy_never_guesses(kinds: tuple[str, ...], policy: str, a
 @pytest.mark.parametrize(
     "params, answer",
     [
-        ({"toolCall": {"toolCallId": "t"}}, selected("allow_once")),
-        ({"toolCall": {"toolCallId": "t", "title": None, "kind": None, "rawInput": None, "content": "x"}},
-         selected("allow_once")),
-        ({"_meta": [1], "reason": "because"}, selected("allow_once")),
-        ({"options": []}, cancelled),
-        ({"options": None}, -32602),
-        ({"options": [{"optionId": "yes"}]}, -32602),
-        ({"toolCall": None}, -32602),
-        ({"sessionId": None}, -32602),
+        (params, (cancelled if params.get("options") == [] else selected("allow_once")) if readable else -32602)
+        for params, readable in BAD_QUESTIONS
     ],
-)  # fmt: skip
+)
 async def test_r46_permission_requests_with_something_wrong(params: dict[str, Any], answer: Any) -> None:
     async def bad(agent: ScriptedAgent) -> None:
         response = await agent.call("session/request_permission", {**permission(), **params})
@@ -301,11 +236,7 @@ async def test_r47_mcp_servers_are_sent_whole_or_not_at_all() -> None:
 
 
 async def test_r48_numbers_at_the_edge() -> None:
-    def bad(agent: ScriptedAgent) -> None:
-        agent.update({"sessionUpdate": "usage_update", "used": 2**70, "size": 10.0})
-        agent.update({"sessionUpdate": "usage_update", "used": 2**63 + 1, "size": 2**64 - 1})
-
-    seen = await conversation(bad)
+    seen = await conversation(find("odd-numbers"))
     assert [(update.used, update.size) for update in seen.updates[1:3]] == [
         (2**70, 10),
         (2**63 + 1, 2**64 - 1),
@@ -313,7 +244,7 @@ async def test_r48_numbers_at_the_edge() -> None:
     assert seen.diagnostics == []
 
 
-@pytest.mark.parametrize("result", [{}, {"sessionId": None}, {"sessionId": 5}, None, "s1"])
+@pytest.mark.parametrize("result", NAMELESS_SESSIONS)
 async def test_r49_a_session_without_a_usable_name(result: Any) -> None:
     async def script(agent: ScriptedAgent) -> None:
         await agent.handshake()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any
 
 import pytest
@@ -11,11 +10,13 @@ import pytest
 import acp_host
 from acp_host import DiagnosticKind, MalformedResponse, OutcomeKind, PeerError, UnsupportedVersion
 from acp_host.testing import ScriptedAgent
+from acp_host.testing.chaos import find
+from acp_host.testing.chaos.agents.json_rpc import BROKEN_ANSWERS, ODD_ENDS, SLIPS
+from acp_host.testing.chaos.agents.stdout import NOISE, NOT_QUITE_JSON, TEXT_OF_MANY_BYTES, nested
 from acp_host.wire.updates import AgentMessageChunk, SessionInfoUpdate
 from tests.chaos.bad_agents import (
     DONE,
     PATIENCE,
-    chunk,
     connected,
     conversation,
     line,
@@ -25,22 +26,6 @@ from tests.chaos.bad_agents import (
     selected,
     texts,
 )
-
-NOISE = {
-    "migration log": b"[2026-01-02 03:04:05] INFO applying migration 0007_sessions\n",
-    "config log": b"DEBUG config: merged 3 files {'model': 'x'}\n",
-    "banner": b"Loaded cached credentials.\n",
-    "name in brackets": b"[Some ACP Agent] session store ready\n",
-    "escape sequences": b"\x1b[2J\x1b[H\x1b[1;32mready\x1b[0m\r\n",
-    "JSON string": b'"listening"\n',
-    "JSON number": b"42\n",
-    "JSON null": b"null\n",
-    "box": "╭─ Agent ─────╮\n│ [b]hello[/b] │\n╰─────────────╯\n".encode(),
-    "literal of another language": b"{ level: 'info', msg: 'ready' }\n",
-    "template": b"{model} is ready\n",
-    "batch": b'[{"jsonrpc":"2.0","id":1,"method":"session/update","params":{}}]\n',
-    "blank": b"\n\r\n   \n",
-}
 
 
 @pytest.mark.parametrize("noise", NOISE.values(), ids=NOISE)
@@ -73,11 +58,7 @@ async def test_r01_lines_that_are_no_messages(noise: bytes) -> None:
 
 
 async def test_r02_noise_by_the_thousand_is_counted_not_listed() -> None:
-    def bad(agent: ScriptedAgent) -> None:
-        for number in range(5_000):
-            agent.send_raw(b"[Some ACP Agent] event %d\n" % number)
-
-    seen = await conversation(bad)
+    seen = await conversation(find("noise-flood"))
     assert seen.result.text == "before after"
     notes = seen.reported(DiagnosticKind.NOISE)
     assert len(notes) < 40
@@ -86,7 +67,7 @@ async def test_r02_noise_by_the_thousand_is_counted_not_listed() -> None:
 
 
 async def test_r02_noise_is_kept_in_bounded_pieces() -> None:
-    seen = await conversation(lambda agent: agent.send_raw(b"x" * 1_000_000 + b"\n"))
+    seen = await conversation(find("noise-megabyte"))
     [note] = seen.reported(DiagnosticKind.NOISE)
     assert len(note.data) <= 2048
 
@@ -156,103 +137,52 @@ async def test_r05_an_answer_over_the_maximum_fails_its_call(id_first: bool) -> 
 
 
 async def test_r06_a_storm_without_any_newline() -> None:
-    async def bad(agent: ScriptedAgent) -> None:
-        for _ in range(300):
-            agent.send_raw(b"y" * 65_536)
-            await agent.drain()
-        agent.send_raw(b"\n")
-
-    seen = await conversation(bad, max_message_size=1_000_000)
+    seen = await conversation(find("no-newline"), max_message_size=1_000_000)
     assert seen.result.text == "before after"
     [note] = seen.reported(DiagnosticKind.OVERSIZED)
     assert "19,660,800 bytes" in note.message
 
 
 async def test_r07_characters_cut_between_two_reads() -> None:
-    text = "größe 日本語 🎉 “quoted”"
-
-    def bad(agent: ScriptedAgent) -> None:
-        params = {"sessionId": "session-1", "update": chunk(text)}
-        message = {"jsonrpc": "2.0", "method": "session/update", "params": params}
-        for byte in json.dumps(message, ensure_ascii=False).encode() + b"\n":
-            agent.send_raw(bytes([byte]))
-
-    seen = await conversation(bad)
-    assert seen.result.text == f"before {text}after"
+    seen = await conversation(find("byte-by-byte"))
+    assert seen.result.text == f"before {TEXT_OF_MANY_BYTES}after"
     assert seen.diagnostics == []
 
 
 async def test_r07_equal_texts_are_not_taken_for_repetitions() -> None:
-    def bad(agent: ScriptedAgent) -> None:
-        for _ in range(3):
-            agent.say("ha")
-            agent.update(chunk("ha", messageId="m1"))
-
-    seen = await conversation(bad)
+    seen = await conversation(find("same-text-again"))
     assert seen.result.text == "before hahahahahahaafter"
 
 
 async def test_r08_invalid_utf8() -> None:
-    def bad(agent: ScriptedAgent) -> None:
-        broken = line({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "session-1", "update": 0}})
-        agent.send_raw(broken.replace(b" 0}", json.dumps(chunk("caf?!")).encode() + b"}").replace(b"?", b"\xe9"))
-
-    seen = await conversation(bad)
+    seen = await conversation(find("invalid-utf8"))
     assert seen.result.text == "before caf\ufffd!after"
     [note] = seen.reported(DiagnosticKind.ENCODING)
     assert "UTF-8" in note.message
 
 
 async def test_r09_a_character_cut_into_surrogate_halves() -> None:
-    high, low = "\ud83d", "\ude00"
-
-    def bad(agent: ScriptedAgent) -> None:
-        for half in (high, low):
-            agent.send_raw(line({"jsonrpc": "2.0", "method": "session/update",
-                                 "params": {"sessionId": "session-1", "update": chunk(half)}}))  # fmt: skip
-
-    seen = await conversation(bad)
-    assert texts(seen.updates) == ["before ", high, low, "after"]
+    seen = await conversation(find("half-characters"))
+    assert texts(seen.updates) == ["before ", "\ud83d", "\ude00", "after"]
     assert seen.result.text == "before \U0001f600after"
     assert seen.diagnostics == []
 
 
 async def test_r09_half_a_character_is_sent_back_as_it_came() -> None:
-    async def bad(agent: ScriptedAgent) -> None:
-        params = permission("allow_once")
-        params["options"][0]["optionId"] = "half \ud83d"
-        agent.send_raw(line({"jsonrpc": "2.0", "id": "q", "method": "session/request_permission", "params": params}))
-        assert (await agent.response("q"))["result"] == selected("half \ud83d")
-
-    await conversation(bad, permissions=lambda request: request.options[0].option_id)
-
-
-NESTED = 5_000
-
-
-def nested(around: bytes) -> bytes:
-    return around.replace(b'"NESTED"', b"[" * NESTED + b"]" * NESTED)
+    bad = find("half-a-character-in-an-id")
+    seen = await conversation(bad, permissions=lambda request: request.options[0].option_id)
+    assert [answer["result"] for answer in seen.answers] == [selected("half \ud83d")]
 
 
 async def test_r10_a_request_nested_too_deeply_is_answered() -> None:
-    async def bad(agent: ScriptedAgent) -> None:
-        params = permission(rawInput="NESTED")
-        message = {"jsonrpc": "2.0", "id": 9, "method": "session/request_permission", "params": params}
-        agent.send_raw(nested(line(message)))
-        assert (await agent.response(9))["error"]["code"] == -32700
-
-    seen = await conversation(bad)
+    seen = await conversation(find("deep-request"))
+    assert [(answer["id"], answer["error"]["code"]) for answer in seen.answers] == [(9, -32700)]
     [note] = seen.reported(DiagnosticKind.UNREADABLE)
     assert note.method == "session/request_permission"
 
 
 async def test_r10_an_update_nested_too_deeply_is_left_out() -> None:
-    def bad(agent: ScriptedAgent) -> None:
-        update = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "rawOutput": "NESTED"}
-        params = {"sessionId": "session-1", "update": update}
-        agent.send_raw(nested(line({"jsonrpc": "2.0", "method": "session/update", "params": params})))
-
-    seen = await conversation(bad)
+    seen = await conversation(find("deep-update"))
     assert texts(seen.updates) == ["before ", "after"]
     assert [note.method for note in seen.reported(DiagnosticKind.UNREADABLE)] == ["session/update"]
     assert seen.answers == []
@@ -277,77 +207,59 @@ async def test_r10_an_answer_nested_too_deeply_fails_its_call_at_once() -> None:
         assert (await session.prompt("again")).stop_reason == "end_turn"
 
 
-@pytest.mark.parametrize("rewrite", [lambda raw: b"\xef\xbb\xbf" + raw, lambda raw: raw.replace(b"\n", b"\r\n")])
-async def test_r11_byte_order_marks_and_carriage_returns(rewrite: Any) -> None:
-    update = {"sessionId": "session-1", "update": chunk("x ")}
-    raw = rewrite(line({"jsonrpc": "2.0", "method": "session/update", "params": update}))
-    seen = await conversation(lambda agent: agent.send_raw(raw))
+@pytest.mark.parametrize("name", ["byte-order-mark", "carriage-returns"])
+async def test_r11_byte_order_marks_and_carriage_returns(name: str) -> None:
+    seen = await conversation(find(name))
     assert seen.result.text == "before x after"
     assert seen.diagnostics == []
 
 
-@pytest.mark.parametrize("value", ["NaN", "Infinity", '"raw \t tab"'])
-async def test_r11_not_quite_json(value: str) -> None:
-    update = b'{"sessionUpdate":"tool_call_update","toolCallId":"t","rawOutput":%b}' % value.encode()
-    raw = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"session-1","update":%b}}\n' % update
-    seen = await conversation(lambda agent: agent.send_raw(raw))
-    assert [type(update).__name__ for update in seen.updates] == [
-        "AgentMessageChunk",
-        "ToolCallUpdate",
-        "AgentMessageChunk",
-    ]
-    assert len(seen.reported(DiagnosticKind.ENCODING)) == 1
+async def test_r11_not_quite_json() -> None:
+    seen = await conversation(find("not-quite-json"))
+    kinds = [type(update).__name__ for update in seen.updates]
+    assert kinds == ["AgentMessageChunk", *["ToolCallUpdate"] * len(NOT_QUITE_JSON), "AgentMessageChunk"]
+    assert len(seen.reported(DiagnosticKind.ENCODING)) == len(NOT_QUITE_JSON)
 
 
 async def test_r12_a_message_that_a_log_line_cut_in_two() -> None:
-    async def bad(agent: ScriptedAgent) -> None:
-        raw = line({"jsonrpc": "2.0", "id": 5, "method": "session/request_permission", "params": permission()})
-        agent.send_raw(raw[:120] + b"WARN low memory\n" + raw[120:])
-        assert (await agent.response(5))["error"]["code"] == -32700
-
-    seen = await conversation(bad)
+    seen = await conversation(find("cut-in-two"))
+    assert [(answer["id"], answer["error"]["code"]) for answer in seen.answers] == [(5, -32700)]
     assert seen.result.text == "before after"
     assert len(seen.reported(DiagnosticKind.UNREADABLE)) == 1
 
 
 INVALID, UNKNOWN = DiagnosticKind.INVALID_MESSAGE, DiagnosticKind.UNKNOWN_RESPONSE
-UPDATE = {"method": "session/update", "params": {"sessionId": "session-1", "update": chunk("x ")}}
 ASK = {"method": "session/request_permission", "params": permission()}
 RESULT = {"result": selected("reject_once")}
+SEEN: dict[str, tuple[DiagnosticKind | None, Any]] = {
+    "answer-to-nothing": (UNKNOWN, None),
+    "answer-under-a-string": (UNKNOWN, None),  # ours is the number 2
+    "answer-under-true": (INVALID, None),
+    "error-without-id": (UNKNOWN, None),
+    "error-for-null": (UNKNOWN, None),
+    "only-a-version": (INVALID, None),
+    "empty-object": (INVALID, None),
+    "only-an-id": (INVALID, None),
+    "update-without-version": (INVALID, None),
+    "request-without-version": (INVALID, RESULT),
+    "id-zero": (None, RESULT),
+    "id-empty": (None, RESULT),
+    "id-null": (None, RESULT),
+    "id-fraction": (None, RESULT),
+    "id-huge": (None, RESULT),
+    "id-list": (INVALID, None),
+    "params-string": (INVALID, -32602),
+    "method-number": (INVALID, -32600),
+    "request-and-result": (INVALID, None),
+}
+"""What is reported of a slip, and answered: a result or the code of an error."""
 
 
-@pytest.mark.parametrize(
-    "message, kind, answer",
-    [
-        ({"jsonrpc": "2.0", "id": 77, "result": {}}, UNKNOWN, None),
-        ({"jsonrpc": "2.0", "id": "2", "result": DONE}, UNKNOWN, None),  # ours is the number 2
-        ({"jsonrpc": "2.0", "id": True, "result": {}}, INVALID, None),
-        ({"jsonrpc": "2.0", "error": {"code": -32601, "message": "x"}}, UNKNOWN, None),
-        ({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "x"}}, UNKNOWN, None),
-        ({"jsonrpc": "2.0"}, INVALID, None),
-        ({}, INVALID, None),
-        ({"jsonrpc": "2.0", "id": 4}, INVALID, None),
-        (UPDATE, INVALID, None),
-        ({"id": 4, **ASK}, INVALID, RESULT),
-        ({"jsonrpc": "2.0", "id": 0, **ASK}, None, RESULT),
-        ({"jsonrpc": "2.0", "id": "", **ASK}, None, RESULT),
-        ({"jsonrpc": "2.0", "id": None, **ASK}, None, RESULT),
-        ({"jsonrpc": "2.0", "id": 1.5, **ASK}, None, RESULT),
-        ({"jsonrpc": "2.0", "id": 2**70, **ASK}, None, RESULT),
-        ({"jsonrpc": "2.0", "id": [1], **ASK}, INVALID, None),
-        ({"jsonrpc": "2.0", "id": 4, "method": "session/request_permission", "params": "x"}, INVALID, -32602),
-        ({"jsonrpc": "2.0", "id": 4, "method": 5}, INVALID, -32600),
-        ({"jsonrpc": "2.0", "id": 4, **ASK, "result": {}}, INVALID, None),
-    ],
-)
-async def test_r13_slips_of_json_rpc(message: dict[str, Any], kind: DiagnosticKind | None, answer: Any) -> None:
-    async def bad(agent: ScriptedAgent) -> None:
-        agent.send_raw(line(message))
-        if answer is not None:
-            await agent.response(message["id"])
-
-    seen = await conversation(bad)
-    assert seen.result.text == ("before x after" if message is UPDATE else "before after")
+@pytest.mark.parametrize("name", SLIPS)
+async def test_r13_slips_of_json_rpc(name: str) -> None:
+    message, (kind, answer) = SLIPS[name], SEEN[name]
+    seen = await conversation(find(name))
+    assert seen.result.text == ("before x after" if name == "update-without-version" else "before after")
     assert [note.kind for note in seen.diagnostics] == ([] if kind is None else [kind])
     if answer is None:
         assert seen.answers == []
@@ -395,18 +307,7 @@ async def test_r14_a_turn_answered_twice() -> None:
     assert "too late" in notes[1].message
 
 
-@pytest.mark.parametrize(
-    "response",
-    [
-        {"jsonrpc": "2.0", "result": DONE, "error": {"code": 1, "message": "x"}},
-        {"jsonrpc": "2.0", "error": {"code": "E1", "message": "x"}},
-        {"jsonrpc": "2.0", "error": "something failed"},
-        {"jsonrpc": "2.0", "error": None},
-        {"jsonrpc": "2.0"},
-        {"result": DONE},
-        {"jsonrpc": "1.0", "result": DONE},
-    ],
-)
+@pytest.mark.parametrize("response", BROKEN_ANSWERS.values(), ids=BROKEN_ANSWERS)
 async def test_r15_an_answer_that_is_no_response_fails_its_call(response: dict[str, Any]) -> None:
     async def script(agent: ScriptedAgent) -> None:
         prompt = await agent.expect("session/prompt")
@@ -434,26 +335,12 @@ async def test_r15_error_null_beside_a_result_is_a_result() -> None:
         assert list(host.diagnostics) == []
 
 
-@pytest.mark.parametrize(
-    "result, raw",
-    [
-        ({"stopReason": "budget_exhausted"}, "budget_exhausted"),
-        ({"stopReason": ""}, ""),
-        ({"stopReason": "canceled"}, "canceled"),
-        ({"stopReason": None}, None),
-        ({"stopReason": 7}, None),
-        ({"stop_reason": "end_turn"}, None),
-        ({}, None),
-        (None, None),
-        ("done", None),
-        ([], None),
-    ],
-)
-async def test_r16_a_turn_that_ends_in_an_odd_way_is_over(result: Any, raw: str | None) -> None:
+@pytest.mark.parametrize("name, raw", [*zip(ODD_ENDS, ["budget_exhausted", "", "canceled", *[None] * 7], strict=True)])
+async def test_r16_a_turn_that_ends_in_an_odd_way_is_over(name: str, raw: str | None) -> None:
     async def script(agent: ScriptedAgent) -> None:
         await agent.expect("session/prompt")
         agent.say("the answer")
-        agent.reply(result)
+        agent.reply(ODD_ENDS[name])
         await agent.expect("session/prompt")
         agent.reply(DONE)
 
@@ -481,13 +368,7 @@ async def test_r16_a_part_of_the_end_that_cannot_be_read() -> None:
 
 async def test_r17_updates_are_read_where_the_schema_has_them() -> None:
     """Each carries its kind and its members where another one of their names stands beside, to mislead."""
-
-    def bad(agent: ScriptedAgent) -> None:
-        update = {"sessionUpdate": "session_info_update", "title": "Right", "type": "plan", "kind": "tool_call"}
-        params = {"type": "agent_message_chunk", "title": "Wrong", "sessionId": "session-1", "update": update}
-        agent.notify("session/update", params)
-
-    seen = await conversation(bad)
+    seen = await conversation(find("misleading-members"))
     info = seen.updates[1]
     assert type(info) is SessionInfoUpdate
     assert info.title == "Right"
@@ -497,18 +378,7 @@ async def test_r17_updates_are_read_where_the_schema_has_them() -> None:
 
 async def test_r18_any_mixture_of_noise_changes_nothing() -> None:
     """All that is above, shuffled between the messages of a turn."""
-    import random
-
-    pieces = [*NOISE.values(), line({"jsonrpc": "2.0", "id": 99, "result": 1}), b'{"jsonrpc":\n', line({}), line([])]
-    chance = random.Random(20)
-
-    def bad(agent: ScriptedAgent) -> None:
-        for number in range(300):
-            for _ in range(chance.randrange(4)):
-                agent.send_raw(chance.choice(pieces))
-            agent.say(f"{number} ")
-
-    seen = await conversation(bad)
+    seen = await conversation(find("mixture"))
     assert seen.result.text == "before " + "".join(f"{number} " for number in range(300)) + "after"
     assert seen.answers == []
     assert len(seen.diagnostics) < 200

@@ -9,17 +9,9 @@ import pytest
 from acp_host import RequestFailed
 from acp_host.state.entries import ToolCallEntry
 from acp_host.testing import ScriptedAgent
-from tests.chaos.bad_agents import ALL, DONE, chunk, connected, open_session, permission, until
-
-CALL = {"sessionUpdate": "tool_call", "toolCallId": "1", "title": "Edit a.py", "kind": "edit", "status": "pending"}
-
-
-def text(said: str) -> dict[str, Any]:
-    return {"type": "content", "content": {"type": "text", "text": said}}
-
-
-def changed(call_id: str = "1", **members: Any) -> dict[str, Any]:
-    return {"sessionUpdate": "tool_call_update", "toolCallId": call_id, **members}
+from acp_host.testing.chaos.agents.order import HISTORY, MODES
+from acp_host.testing.chaos.agents.showing import CALL, TOOL_CALLS, changed, text
+from tests.chaos.bad_agents import ALL, DONE, connected, open_session, permission, until
 
 
 async def after(*updates: dict[str, Any]) -> tuple[ToolCallEntry, ...]:
@@ -42,7 +34,7 @@ async def test_r150_a_call_that_was_never_announced_has_what_was_said_of_it_and_
     assert (call.tool_call_id, call.provisional) == ("1", True)
     assert (call.title, call.kind, call.status, call.locations) == (None, None, None, ())
     assert len(call.content) == 1
-    [call] = await after(changed(status="in_progress"), CALL, changed(status="completed"))
+    [call] = await after(*TOOL_CALLS["call-announced-late"][3])
     assert (call.title, call.kind, call.status, call.provisional) == ("Edit a.py", "edit", "completed", False)
 
 
@@ -71,16 +63,14 @@ async def test_r151_a_list_that_is_sent_again_takes_the_place_of_the_old_one() -
 
 
 async def test_r152_a_call_that_is_announced_twice_is_one() -> None:
-    first = {**CALL, "content": [text("one")], "rawInput": {"path": "a.py"}, "locations": [{"path": "/a"}]}
-    again = {"sessionUpdate": "tool_call", "toolCallId": "1", "title": "Edit a.py, really", "status": "in_progress"}
-    [call] = await after(first, again, changed(status="completed"))
+    [call] = await after(*TOOL_CALLS["call-announced-twice"][3])
     assert (call.title, call.kind, call.status) == ("Edit a.py, really", "edit", "completed")
     assert (len(call.content), call.raw_input, len(call.locations)) == (1, {"path": "a.py"}, 1)
 
 
 async def test_r152_an_id_for_the_stream_and_another_for_the_work() -> None:
     """Nobody can tell that they are one; the one that is left does not go on for ever."""
-    calls = await after(CALL, {**CALL, "toolCallId": "2"}, changed("2", status="completed"))
+    calls = await after(*TOOL_CALLS["two-ids-for-one-call"][3])
     assert [(call.status, call.unfinished) for call in calls] == [("pending", True), ("completed", False)]
 
 
@@ -116,31 +106,12 @@ async def test_r154_calls_of_a_turn_that_failed_are_over_and_those_of_its_repeti
 
 async def test_r155_a_call_without_a_title_can_be_told_by_what_it_was_given() -> None:
     raw = {"command": "npm test", "cwd": "/work"}
-    [call] = await after(changed(rawInput=raw, _meta={"tool": "bash"}), changed(status="completed"))
+    [call] = await after(*TOOL_CALLS["call-without-a-name"][3])
     assert (call.title, call.kind) == (None, None)
     assert (call.raw_input, call.meta) == (raw, {"tool": "bash"})
 
 
 # Histories
-
-
-PLAN = {
-    "sessionUpdate": "plan",
-    "entries": [{"content": "Think", "priority": "high", "status": "pending"}],
-}
-HISTORY = [
-    {**chunk("question"), "sessionUpdate": "user_message_chunk"},
-    PLAN,
-    {**CALL, "status": "completed"},
-    {**PLAN, "entries": [{"content": "Think", "priority": "high", "status": "completed"}]},
-    {"sessionUpdate": "available_commands_update", "availableCommands": [{"name": "review", "description": "x"}]},
-    {"sessionUpdate": "current_mode_update", "currentModeId": "plan"},
-    {"sessionUpdate": "config_option_update", "configOptions": []},
-    {"sessionUpdate": "session_info_update", "title": "Thoughts"},
-    {"sessionUpdate": "usage_update", "used": 5, "size": 10},
-    chunk("answer"),
-]
-MODES = {"currentModeId": "ask", "availableModes": [{"id": name, "name": name} for name in ("ask", "plan")]}
 
 
 @pytest.mark.parametrize("answered", [0, 5, len(HISTORY)])

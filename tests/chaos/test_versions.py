@@ -13,6 +13,7 @@ import acp_host
 from acp_host import DiagnosticKind, HostConnection, NotSupported, UnsupportedVersion
 from acp_host.host import handshake
 from acp_host.testing import ScriptedAgent
+from acp_host.testing.chaos.agents.versions import FIRST_VERSION_UPDATES
 from acp_host.transports import Transport
 from tests.chaos.bad_agents import DONE, PATIENCE
 from tests.host.processes import Process
@@ -209,17 +210,7 @@ async def test_r235_speak_version_2_and_ask_for_files_and_terminals() -> None:
         assert codes == [-32601] * len(asked)
 
 
-FIRST = [
-    {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "T"},
-    {"sessionUpdate": "current_mode_update", "currentModeId": "m"},
-    {"sessionUpdate": "plan", "entries": []},
-    {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "nameless"}},
-    {"sessionUpdate": "state_update", "state": 5},
-]
-"""Updates of version 1, and one that cannot be read."""
-
-
-@pytest.mark.parametrize("update", FIRST, ids=lambda update: update["sessionUpdate"])
+@pytest.mark.parametrize("update", FIRST_VERSION_UPDATES, ids=lambda update: update["sessionUpdate"])
 async def test_r236_speak_version_2_in_updates_of_version_1(update: Any) -> None:
     async def script(agent: ScriptedAgent) -> None:
         await agent.handshake(version=2)

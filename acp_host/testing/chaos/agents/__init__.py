@@ -1,0 +1,1 @@
+"""The bad agents themselves, a module for each thing that they get wrong."""
