@@ -56,7 +56,9 @@ def add_parser(commands: Any) -> None:
         metavar=("CERT", "KEY"),
         help="with --http: speak HTTPS, and HTTP/2, with this certificate and its key (PEM files)",
     )
-    add_options(parser.add_argument_group("the agent"))
+    agent = parser.add_argument_group("the agent")
+    agent.add_argument("--chaos", metavar="NAME", help="misbehave, as the agent of this name in `acp-host chaos list`")
+    add_options(agent)
     parser.set_defaults(command=serve)
 
 
@@ -68,7 +70,7 @@ async def serve(options: argparse.Namespace, interrupts: Interrupts) -> int:
     """
     if options.log_in:
         return log_in(options.login_file)
-    agent = agent_of(options)
+    agent = agent_of(options) if options.chaos is None else _bad_agent(options)
     if options.certificate is not None and not options.http:
         raise InvalidInput("--certificate is for --http")
     if options.ws or options.http:
@@ -83,6 +85,20 @@ async def serve(options: argparse.Namespace, interrupts: Interrupts) -> int:
         return await agent(host)
     finally:
         await host.close()
+
+
+def _bad_agent(options: argparse.Namespace) -> Callable[[Transport], Awaitable[int]]:
+    """Return what serves a host badly; does not return for an agent that is bad as a process."""
+    from acp_host.testing.chaos.catalogue import find  # loaded where it is used only
+    from acp_host.testing.chaos.journal import Journal
+    from acp_host.testing.chaos.program import become
+
+    bad = find(options.chaos)
+    if not bad.process:
+        return lambda host: bad.meet(Journal.of_process()).serve(host)
+    if options.ws or options.http:
+        raise InvalidInput(f"{bad.name} is bad as a process, so it cannot be served over a network")
+    become(bad)
 
 
 def _served(agent: Callable[[Transport], Awaitable[int]], options: argparse.Namespace) -> _Serving:

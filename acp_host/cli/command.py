@@ -28,6 +28,7 @@ _COMMANDS = {
     "agents": "list known agents, and what they were last seen to support",
     "replay": "show what a recording amounts to",
     "agent": "be an agent without a model, for tests: over stdio, or served over a network",
+    "chaos": "check a host against agents that misbehave",
     "record": "record what an agent and its host say, for a bug report",
 }
 """Sub-command, which is also its module, → what it does, in a line."""

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import shlex
 import shutil
 import signal
 import tempfile
 import time
-import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -31,8 +29,6 @@ __all__ = ["AGENT", "check_host"]
 
 AGENT = "{agent}"
 """Stands for the command of the agent in the command of a host."""
-_MARK = "ACP_HOST_CHAOS_MARK"
-"""A variable by which the processes of one meeting are found."""
 _TAIL = 8192
 _LAST_STEPS = 3.0
 """Seconds that processes of the agent may take to end once the host has."""
@@ -102,19 +98,18 @@ class _Run:
         judge_status: bool,
     ) -> None:
         self._agent = agent
-        self._argv = _with_agent(command, agent.command())
         self._folder = folder
         self._journal = folder / "journal.jsonl"
+        # As an argument, since not every host hands its environment on.
+        self._argv = _with_agent(command, [*agent.command(), f"--journal={self._journal}"])
         self._timeout = timeout
         self._interrupt = interrupt and agent.cancels
         self._judge_status = judge_status
-        self._mark = uuid.uuid4().hex
 
     async def meet(self) -> Meeting:
-        environment = {**os.environ, JOURNAL_VARIABLE: str(self._journal), _MARK: self._mark}
         with open(self._folder / "out", "wb") as out, open(self._folder / "err", "wb") as err:  # noqa: ASYNC230
             host = await asyncio.create_subprocess_exec(
-                *self._argv, env=environment, stdin=asyncio.subprocess.DEVNULL, stdout=out, stderr=err
+                *self._argv, stdin=asyncio.subprocess.DEVNULL, stdout=out, stderr=err
             )
             began = time.monotonic()
             try:
@@ -162,10 +157,12 @@ class _Run:
         return [f"{process.pid}: {_words(process)}" for process in living]
 
     def _living(self) -> list[psutil.Process]:
-        found = []
+        """Return the processes of the meeting: the journal's name is among their arguments, or in their environment."""
+        found, journal = [], str(self._journal)
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):
-                if process.environ().get(_MARK) == self._mark and process.status() != psutil.STATUS_ZOMBIE:
+                named = any(journal in word for word in process.cmdline())
+                if (named or process.environ().get(JOURNAL_VARIABLE) == journal) and not _is_zombie(process):
                     found.append(process)
         return found
 
@@ -191,6 +188,10 @@ def _with_agent(command: Sequence[str], agent: Sequence[str]) -> list[str]:
     for word in command:
         words += agent if word == AGENT else [word.replace(AGENT, shlex.join(agent))]
     return words
+
+
+def _is_zombie(process: psutil.Process) -> bool:
+    return bool(process.status() == psutil.STATUS_ZOMBIE)
 
 
 def _words(process: psutil.Process) -> str:

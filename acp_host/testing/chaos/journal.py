@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Iterator
 from enum import StrEnum
+from pathlib import Path
 from typing import IO, Any
 
 from attrs import asdict, frozen
@@ -133,7 +134,7 @@ class Journal:
 def read_journal(path: str | os.PathLike[str]) -> Iterator[Event]:
     """Yield the events of a file, up to a line that is cut off; none where there is no file."""
     try:
-        lines = open(path, encoding="utf-8", errors="replace").read().splitlines()  # noqa: SIM115
+        lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
         return
     for text in lines:

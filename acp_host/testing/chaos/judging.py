@@ -53,7 +53,7 @@ def judge(events: Sequence[Event]) -> list[Finding]:
         _prompts(events),
     ]
     if over is None and all(event.what != What.CLOSED for event in events):
-        last = events[-1] if events else None
+        last = next((event for event in reversed(events) if event.what != What.GONE), None)
         found.append(Finding(Rule.STAYS, False, "it never came" if last is None else f"it left after {_said(last)}"))
     own = [Finding(event.text, event.ok, event.method or "") for event in events if event.what == What.FOUND]
     return [*found, *own]

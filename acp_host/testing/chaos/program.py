@@ -9,16 +9,17 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NoReturn
 
 from acp_host.errors import InvalidInput
 from acp_host.testing._stdio import run_on_stdio
 from acp_host.testing.chaos.bad_agent import BadAgent
 from acp_host.testing.chaos.catalogue import CATALOGUE, find, select
 from acp_host.testing.chaos.checking import check_host
-from acp_host.testing.chaos.journal import Journal
-from acp_host.testing.chaos.report import Meeting, Report, lines_of
+from acp_host.testing.chaos.journal import JOURNAL_VARIABLE, Journal
+from acp_host.testing.chaos.report import Meeting, lines_of
 
-__all__ = ["main", "play"]
+__all__ = ["add_commands", "become", "main"]
 
 _DESCRIPTION = """\
 Agents that misbehave, for tests of hosts.
@@ -29,7 +30,7 @@ Agents that misbehave, for tests of hosts.
 """
 
 _CHECK = """\
-Run the command of a host against bad agents, one after the other. In the command, {agent} stands for that of the agent:
+Run the command of a host against bad agents, once for each. In the command, {agent} stands for that of the agent:
 
   acp-host chaos check -- my-host --prompt hello -- {agent}
 
@@ -42,35 +43,70 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; return its exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
     try:
-        match words[:1]:
-            case ["list"]:
-                return _list(words[1:])
-            case ["check"]:
-                return _check(words[1:])
-            case [name] if not name.startswith("-") and len(words) == 1:
-                return play(find(name))
+        match words:
+            case ["list" | "check", *_]:
+                pass
+            case [name, *more] if not name.startswith("-"):
+                return _be(name, more)
+        parser = argparse.ArgumentParser(
+            prog="python -m acp_host.testing.chaos",
+            description=_DESCRIPTION,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        add_commands(parser.add_subparsers(metavar="NAME|list|check", required=True))
+        options = parser.parse_args(words)
+        code: int = asyncio.run(options.do(options))
+        return code
     except InvalidInput as error:
         print(f"chaos: {error}", file=sys.stderr)
         return 2
-    print(_DESCRIPTION, end="", file=sys.stdout if words[:1] in (["-h"], ["--help"]) else sys.stderr)
-    return 0 if words[:1] in (["-h"], ["--help"]) else 2
 
 
-def play(agent: BadAgent) -> int:
+def _be(name: str, words: Sequence[str]) -> int:
     """Be an agent, with a host at stdin and stdout; return the exit status."""
+    parser = argparse.ArgumentParser(prog=f"python -m acp_host.testing.chaos {name}")
+    parser.add_argument("--journal", metavar="FILE", help="keep a journal in this file")
+    options = parser.parse_args(words)
+    agent = find(name)
+    if options.journal is not None:
+        os.environ[JOURNAL_VARIABLE] = options.journal  # for processes that it starts, too
     if agent.process:
-        if sys.platform == "win32":
-            raise InvalidInput(f"{agent.name} uses signals and processes of POSIX")
-        program = str(Path(__file__).with_name("bad_process.py"))
-        os.execv(sys.executable, [sys.executable, "-S", "-E", program, *agent.process])
+        become(agent)
     return run_on_stdio(agent.meet(Journal.of_process()).serve)
 
 
-def _list(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="chaos list", description="List the bad agents.")
-    parser.add_argument("--json", action="store_true", help="print them as JSON")
-    parser.add_argument("agents", nargs="*", metavar="NAME", help="a name, a number, or a beginning such as noise-")
-    options = parser.parse_args(words)
+def become(agent: BadAgent) -> NoReturn:
+    """Replace this process by the program of an agent that is bad as a process."""
+    if sys.platform == "win32":
+        raise InvalidInput(f"{agent.name} uses signals and processes of POSIX")
+    program = str(Path(__file__).with_name("bad_process.py"))
+    os.execv(sys.executable, [sys.executable, "-S", "-E", program, *agent.process])
+
+
+def add_commands(commands: Any) -> None:
+    """Add ``list`` and ``check``; the coroutine function that does it is the option ``do``."""
+    listing = commands.add_parser("list", help="list the agents", description="List the bad agents.")
+    listing.add_argument("--json", action="store_true", help="print them as JSON")
+    listing.add_argument("agents", nargs="*", metavar="NAME", help="a name, a number, or a beginning such as noise-")
+    listing.set_defaults(do=_list)
+    checking = commands.add_parser(
+        "check",
+        help="run a host against them",
+        description=_CHECK,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = checking.add_argument
+    add("--only", action="append", default=[], metavar="NAME", help="meet this agent alone; may be given again")
+    add("--timeout", type=float, default=30.0, metavar="S", help="the host hangs after S seconds (default: 30)")
+    add("--jobs", type=int, default=1, metavar="N", help="so many meetings at the same time (default: 1)")
+    add("--interrupt", action="store_true", help="cancel turns by Ctrl-C (SIGINT)")
+    add("--any-status", action="store_true", help="do not judge the exit status of the host")
+    add("--json", action="store_true", help="print the report as JSON")
+    add("host", nargs="+", metavar="HOST", help="the command of the host, with {agent} in it, after a --")
+    checking.set_defaults(do=_check)
+
+
+async def _list(options: argparse.Namespace) -> int:
     chosen = select(options.agents)
     if options.json:
         members = ("name", "chapter", "does", "rule", "row")
@@ -86,42 +122,22 @@ def _list(words: Sequence[str]) -> int:
     return 0
 
 
-def _check(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="chaos check", description=_CHECK, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--only", action="append", default=[], metavar="NAME", help="meet this agent alone; may be given again"
-    )
-    parser.add_argument("--timeout", type=float, default=30.0, metavar="S", help="the host hangs after S seconds (30)")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="so many meetings at the same time (1)")
-    parser.add_argument("--interrupt", action="store_true", help="cancel turns by Ctrl-C (SIGINT)")
-    parser.add_argument("--any-status", action="store_true", help="do not judge the exit status of the host")
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    parser.add_argument("host", nargs="+", metavar="HOST", help="the command of the host, with {agent} in it")
-    options = parser.parse_args(words)
-
+async def _check(options: argparse.Namespace) -> int:
     def met(meeting: Meeting) -> None:
         if not options.json:
             print("\n".join(lines_of(meeting)), flush=True)
 
-    report = asyncio.run(
-        check_host(
-            options.host,
-            select(options.only) if options.only else CATALOGUE,
-            timeout=options.timeout,
-            jobs=options.jobs,
-            interrupt=options.interrupt,
-            judge_status=not options.any_status,
-            met=met,
-        )
+    report = await check_host(
+        options.host,
+        select(options.only) if options.only else CATALOGUE,
+        timeout=options.timeout,
+        jobs=options.jobs,
+        interrupt=options.interrupt,
+        judge_status=not options.any_status,
+        met=met,
     )
-    _sum_up(report, as_json=options.json)
-    return 1 if report.failed else 0
-
-
-def _sum_up(report: Report, *, as_json: bool) -> None:
-    if as_json:
+    if options.json:
         print(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
     else:
         print("\n".join(list(report.lines())[-2:]))
+    return 1 if report.failed else 0
