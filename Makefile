@@ -16,6 +16,7 @@ CANDIDATES := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 FUZZ_ARGS ?=
+SOAK_ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -35,6 +36,7 @@ help:
 	@echo "make smooth   how long the page is busy at a time: 10,000 entries, 200 updates a second, for 30 seconds"
 	@echo "make bench    speed and size, side by side with the official SDKs (BENCH_ARGS=--quick: one minute)"
 	@echo "make fuzz     every decoder and reducer against a million inputs each (FUZZ_ARGS=\"TARGET… --runs N\")"
+	@echo "make soak     50 agents and 500 sessions for half an hour, and whether anything grows (SOAK_ARGS=\"--minutes N\")"
 	@echo "make schema-diff VERSION=2.4.0  what that release of the upstream schema changes, and in which of our files"
 	@echo "make setup    only install what make test needs;  make clean  removes all that was installed"
 
@@ -69,6 +71,9 @@ fuzz: $(VENV)/.installed-fuzz
 
 smooth: setup
 	$(BIN)/python -m tests.ui.smoothness
+
+soak: setup
+	$(BIN)/python -m tests.soak $(SOAK_ARGS)
 
 web: $(WEB_STAMP)
 	@cd $(WEB) && npm run --silent check && npm run --silent build
