@@ -13,7 +13,7 @@ from tests.ui.jupyter_servers import jupyter
 
 
 async def test_the_examples(tmp_path: Path) -> None:
-    configuration, program, files = snippets_of(read_page("docs/jupyter-server.md"))
+    configuration, widget, program, files = snippets_of(read_page("docs/jupyter-server.md"))
     config = Config()
     await run_snippet(configuration, c=config)
     app = AcpHostApp(config=config)
@@ -23,4 +23,5 @@ async def test_the_examples(tmp_path: Path) -> None:
         names = await run_snippet(program, url=server.url, token=server.token)
     assert names["agent"]["status"] == "running"
     assert names["hello"]["type"] == "hello"
+    await run_snippet(widget)
     assert (await run_snippet(files))["files"].can_write

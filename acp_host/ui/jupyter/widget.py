@@ -15,6 +15,7 @@ from acp_host.errors import InvalidInput
 from acp_host.host.prompt_content import PromptPart
 from acp_host.reminders import Reminder, ReminderReceipt
 from acp_host.services.elicitation_queue import ElicitationQueue
+from acp_host.services.files import FileService, NotebookFormat
 from acp_host.transports import Transport
 from acp_host.ui.jupyter.asking import asking
 from acp_host.ui.jupyter.conversation import Audience, Conversation
@@ -45,7 +46,8 @@ class AgentWidget(anywidget.AnyWidget):
             does not decide is asked in the widget, and so is everything without this.
         elicitation: as for ``connect``; without it, forms and web pages are shown in the widget.
         height: of the view, in pixels.
-        options: as for ``connect``, e.g. ``files=True``; nothing that lets the agent act is offered without.
+        options: as for ``connect``, e.g. ``files=True``, which also keeps notebooks valid; nothing that lets the agent
+            act is offered without.
 
     Raises:
         InvalidInput: there is not exactly one of ``target`` and ``host``; or an argument is wrong.
@@ -82,7 +84,8 @@ class AgentWidget(anywidget.AnyWidget):
             if host is not None:
                 return host
             assert target is not None
-            return blocking.connect(target, permissions=decides, elicitation=forms, **{"sidebar": True, **options})
+            given = {"sidebar": True, **_with_notebooks(options)}
+            return blocking.connect(target, permissions=decides, elicitation=forms, **given)
 
         audience = Audience(
             tell=self.send,
@@ -149,6 +152,13 @@ class AgentWidget(anywidget.AnyWidget):
         if content.get("kind") != "took":
             self.send({"view": content.get("view"), "kind": "got", "number": content.get("number")})
         self._talk().take(content)
+
+
+def _with_notebooks(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options; of the files that are served without more words, notebooks stay notebooks."""
+    if options.get("files") is not True:
+        return options
+    return {**options, "files": FileService(formats={".ipynb": NotebookFormat()})}
 
 
 def _is_elsewhere(target: Any) -> bool:

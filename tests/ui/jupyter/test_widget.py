@@ -13,7 +13,7 @@ import pytest
 import acp_host
 from acp_host import PermissionPolicy, PermissionQueue, Permissions, blocking
 from acp_host.testing import ReferenceAgent
-from acp_host.ui.jupyter import AgentWidget
+from acp_host.ui.jupyter import AgentWidget, ServerAgentWidget
 from acp_host.ui.jupyter.asking import asking
 from tests.ui.jupyter.widgets import DEADLINE, Told, shown
 
@@ -162,3 +162,18 @@ class TestEnd:
         while [each for each in agents() if each not in before]:
             assert time.monotonic() < deadline
             time.sleep(0.05)
+
+
+def test_a_widget_for_an_agent_of_the_server_takes_its_name() -> None:
+    assert ServerAgentWidget("one", height=300).get_state(["agent", "height"]) == {"agent": "one", "height": 300}
+    for wrong in ("", 3):
+        with pytest.raises(acp_host.InvalidInput, match="takes the name of an agent"):
+            ServerAgentWidget(wrong)  # type: ignore[arg-type]
+
+
+def test_files_served_without_more_words_keep_notebooks_valid(tmp_path: Path) -> None:
+    with shown(tmp_path, files=True, permissions="allow_once") as widget:
+        widget.prompt("/write a.ipynb\nno notebook").wait()
+        assert not (tmp_path / "a.ipynb").exists()
+        widget.prompt("/write a.txt\nno notebook").wait()
+        assert (tmp_path / "a.txt").exists()

@@ -1,6 +1,7 @@
 /** The view as a notebook widget, in the form that anywidget loads; acp_host/ui/jupyter is the other end. */
 import { followTheme } from "./host_theme";
 import { mount } from "./mount";
+import { ServerTransport } from "./server_transport";
 import { type Model, WidgetTransport } from "./widget_transport";
 
 export default { render };
@@ -22,7 +23,9 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   frame.append(note, place);
   el.append(frame);
   const leaveTheme = followTheme(frame);
-  const end = mount(place, new WidgetTransport(model, (words) => (note.textContent = words)));
+  const tell = (words: string) => (note.textContent = words);
+  const agent = String(model.get("agent") ?? "");
+  const end = mount(place, agent === "" ? new WidgetTransport(model, tell) : new ServerTransport(agent, tell));
   return () => {
     end();
     leaveTheme();
