@@ -5,16 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.widgets import Button, Input, OptionList
+from textual.widgets import Button, Input, OptionList, TabbedContent, TabPane
 
 from acp_host.host.session import Session
 from acp_host.state.json_form import to_json
-from acp_host.testing import ReferenceAgent
+from acp_host.testing import ReferenceAgent, ScriptedAgent
 from acp_host.testing.harn import HarnAgent, HarnTurn
 from acp_host.ui.terminal.human_request import HumanRequestForm
 from acp_host.ui.terminal.login_form import LoginForm
 from acp_host.ui.terminal.sessions import SessionsScreen
+from acp_host.ui.terminal.subagents import SubagentsPane
 from tests.ui.chats import chat
+from tests.ui.test_feed_sessions import subagents
 
 
 async def test_several_sessions_are_kept_and_switched(tmp_path: Path) -> None:
@@ -127,3 +129,20 @@ async def test_it_is_light_where_the_terminal_is(monkeypatch: pytest.MonkeyPatch
         assert talk.app.current_theme.dark is not light
         await talk.press("ctrl+l")
         assert talk.app.current_theme.dark is light
+
+
+async def test_a_subagent_is_looked_into_as_it_goes_on() -> None:
+    async with chat(ScriptedAgent(subagents).transport(), unstable=True) as talk:
+        await talk.say("go")
+        await talk.turn_over()
+        await talk.until(lambda: talk.view.query(SubagentsPane))
+        side = talk.view.query_one("#side", TabbedContent)
+        side.active = next(pane.id for pane in side.query(TabPane) if pane.query(SubagentsPane)) or ""
+        await talk.shows("Helper")
+        talk.view.query_one(SubagentsPane).focus()
+        await talk.press("down", "enter")
+        await talk.shows("Subagent Helper", "I look around 0")
+        await talk.session.prompt("again")
+        await talk.shows("I look around 0I look around 1")
+        await talk.press("escape")
+        await talk.until(lambda: len(talk.app.screen_stack) == 1)

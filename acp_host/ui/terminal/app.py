@@ -38,6 +38,7 @@ from acp_host.ui.terminal.reminders import ReminderList
 from acp_host.ui.terminal.session_choice import choosable_sessions, opened_session
 from acp_host.ui.terminal.sessions import Chosen, SessionsScreen
 from acp_host.ui.terminal.side import OptionsPane
+from acp_host.ui.terminal.subagents import SubagentScreen, SubagentsPane
 from acp_host.ui.terminal.text import one_line, plain
 from acp_host.ui.terminal.toasts import NoticeRack, NoticeToast
 from acp_host.ui.terminal.view import SessionView
@@ -363,6 +364,14 @@ class ChatApp(App[None]):
     def _set_option(self, option_id: str, value: str | None) -> None:
         if value is not None:
             self.run_worker(self._do(self._session.set_option(option_id, value)))
+
+    def on_subagents_pane_wanted(self, message: SubagentsPane.Wanted) -> None:
+        """Look into a subagent."""
+        state = self._session.subagent_state(message.session_id)
+        if state is None:
+            self._tell("This subagent has said nothing yet.")
+        else:
+            self.push_screen(SubagentScreen(message.title, state))
 
     def on_reminder_list_wanted(self, message: ReminderList.Wanted) -> None:
         """Take a reminder back, or put it away."""

@@ -18,6 +18,7 @@ from acp_host.ui.terminal.questions import QuestionsPanel, Waiting
 from acp_host.ui.terminal.reminders import RemindersPane
 from acp_host.ui.terminal.side import CommandsPane, HarnPane, OptionsPane, PlanPane, UsageLine
 from acp_host.ui.terminal.status import HealthBanner, StatusLine
+from acp_host.ui.terminal.subagents import SubagentsPane
 from acp_host.ui.terminal.toasts import NoticeRack
 from acp_host.ui.terminal.transcript import TranscriptView
 
@@ -25,7 +26,7 @@ __all__ = ["SessionView"]
 
 _SECTIONS = (
     *("transcript", "terminals", "plans", "options", "commands", "usage", "turn"),
-    *("reminders", "notices", "harn"),
+    *("reminders", "notices", "harn", "subagents"),
 )
 _OF_THE_STATUS = {"turn", "info", "options", "usage", "questions"}
 
@@ -57,6 +58,7 @@ class SessionView(Vertical):
         self._options = OptionsPane(id="options")
         self._commands = CommandsPane(id="terminals")
         self._harn = HarnPane(id="harn") if harn else None
+        self._subagents = SubagentsPane(id="subagents")
         self._rack = NoticeRack(id="notices")
 
     def compose(self) -> ComposeResult:
@@ -117,6 +119,10 @@ class SessionView(Vertical):
             await self._rack.draw(snapshot.notices)
         if "harn" in touched and self._harn is not None:
             self._harn.draw(snapshot.harn)
+        if "subagents" in touched and snapshot.subagents:
+            if not self._subagents.is_attached:
+                await self.query_one("#side", TabbedContent).add_pane(TabPane("Subagents", self._subagents))
+            self._subagents.draw(snapshot.subagents)
         if touched & _OF_THE_STATUS:
             self._status.draw(snapshot)
             self._usage.draw(snapshot.usage)
