@@ -97,6 +97,7 @@ endef
 
 system-deps: $(VENV)/.installed-qt
 	$(call install,bwrap,bubblewrap,agents in a sandbox are)
+	$(call install,zsh with fish,zsh fish,completion in these shells is,command -v zsh && command -v fish)
 	$(call install,chromium,chromium fonts-dejavu-core,the page is)
 	$(call install,Xvfb with toolkits,$(TOOLKITS),windows are,dpkg -s $(TOOLKITS))
 

@@ -7,7 +7,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from acp_host.cli.named import AGENT_HELP, add_install_option
+from acp_host.cli.completers import permission_words
+from acp_host.cli.named import add_agent_argument, add_install_option
 from acp_host.cli.record import add_recording_options, redaction_of
 from acp_host.cli.target import Target, add_remote_options, add_version_option, target_of
 from acp_host.errors import InvalidInput
@@ -35,13 +36,14 @@ def add_agent_options(parser: Any, *, permissions: str) -> None:
         metavar="A",
         help="one more argument for the agent's command, after AGENT...; write --agent-arg=-- for its own --",
     )
-    parser.add_argument(
+    how = parser.add_argument(
         "--permissions",
         default=permissions,
         metavar="HOW",
         help="what the agent may do: deny (or reject), allow-once, ask, read-only, or a file with a policy "
         f"(default: {permissions})",
     )
+    how.completer = permission_words
     parser.add_argument("--read-files", action="store_true", help="let the agent read files below the directory")
     parser.add_argument("--write-files", action="store_true", help="let the agent write files below the directory")
     parser.add_argument("--terminals", action="store_true", help="run commands for the agent, with all your rights")
@@ -55,7 +57,7 @@ def add_agent_options(parser: Any, *, permissions: str) -> None:
         action="store_true",
         help="let --read-files, --write-files and --terminals go with a URL, too: its server then acts on this machine",
     )
-    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help=AGENT_HELP)
+    add_agent_argument(parser)
 
 
 def agent_target(words: Sequence[str], options: argparse.Namespace) -> Target:

@@ -19,6 +19,7 @@ from acp_host.automation.known_agents.registries import (
     refresh_registry,
 )
 from acp_host.cli.agents_view import agent_json, agents_json, agents_table, details_tables
+from acp_host.cli.completers import known_agents, own_agents, sources
 from acp_host.cli.exits import ExitCode, code_of_error, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.named import NAME_PREFIX
@@ -70,10 +71,10 @@ def add_parser(commands: Any) -> None:
     actions = parser.add_subparsers(metavar="ACTION", title="actions")
     show = _action(actions, "show", _show, "show all that is known of one agent")
     show.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON document")
-    show.add_argument("known_agent", metavar="NAME", help="the agent")
+    show.add_argument("known_agent", metavar="NAME", help="the agent").completer = known_agents
     _add_add(actions)
     remove = _action(actions, "remove", _remove, "take an agent out of your own file")
-    remove.add_argument("own_agent", metavar="NAME", help="the agent")
+    remove.add_argument("own_agent", metavar="NAME", help="the agent").completer = own_agents
     refresh = _action(actions, "refresh", _refresh, "read registries again, and keep copies of them")
     refresh.add_argument(
         "sources",
@@ -83,9 +84,9 @@ def add_parser(commands: Any) -> None:
         "project)",
     )
     forget = _action(actions, "forget", _forget, "remove the copy of a registry")
-    forget.add_argument("kept_source", metavar="SOURCE", help="the registry, as the list has it")
+    forget.add_argument("kept_source", metavar="SOURCE", help="the registry").completer = sources
     install = _action(actions, "install", _install, "download an agent, start it once, and see what it supports")
-    install.add_argument("known_agent", metavar="NAME", help="the agent")
+    install.add_argument("known_agent", metavar="NAME", help="the agent").completer = known_agents
 
 
 def _add_add(actions: Any) -> None:

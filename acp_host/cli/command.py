@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from acp_host._version import __version__
 from acp_host.cli.complaints import complaint
+from acp_host.cli.completion import answer_shell, is_asked_by_shell
 from acp_host.cli.exits import ExitCode, code_of_error, code_of_signal, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.errors import AcpError
@@ -27,9 +28,10 @@ _COMMANDS = {
     "inspect": "show what an agent offers",
     "agents": "list known agents, and what they were last seen to support",
     "replay": "show what a recording amounts to",
+    "record": "record what an agent and its host say, for a bug report",
     "agent": "be an agent without a model, for tests: over stdio, or served over a network",
     "chaos": "check a host against agents that misbehave",
-    "record": "record what an agent and its host say, for a bug report",
+    "completion": "print what a shell needs to complete this command",
 }
 """Sub-command, which is also its module, → what it does, in a line."""
 
@@ -42,7 +44,9 @@ def run_command(argv: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character ends nothing
-    options = _parse(argv)
+    if is_asked_by_shell():
+        answer_shell(_make_parser)
+    options = _make_parser(argv).parse_args(argv)
     interrupts = Interrupts()
     try:
         return asyncio.run(_run(options, interrupts))
@@ -68,8 +72,8 @@ async def _run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         return code
 
 
-def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Return the options; ends the program for ``--help``, ``--version`` and a wrong command line."""
+def _make_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser for a command line; the help of sub-commands that are not named in it is not there."""
     parser = argparse.ArgumentParser(
         prog="acp-host",
         description="Talk to coding agents over the Agent Client Protocol (ACP).",
@@ -85,4 +89,4 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
             importlib.import_module(f"acp_host.cli.{name}").add_parser(commands)
         else:
             commands.add_parser(name, help=purpose)
-    return parser.parse_args(argv)
+    return parser

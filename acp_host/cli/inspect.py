@@ -15,7 +15,7 @@ from acp_host.cli.agreed import agreement_json
 from acp_host.cli.exits import ExitCode
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.ladder import ladder_json, plain_ladder
-from acp_host.cli.named import AGENT_HELP, add_install_option
+from acp_host.cli.named import add_agent_argument, add_install_option
 from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.cli.reports import reports_to
 from acp_host.cli.tables import agent_table, agreement_tables, ladder_table
@@ -52,7 +52,7 @@ def add_parser(commands: Any) -> None:
     add_version_option(parser)
     add_install_option(parser)
     add_remote_options(parser)
-    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help=AGENT_HELP)
+    add_agent_argument(parser)
     parser.set_defaults(command=inspect)
 
 

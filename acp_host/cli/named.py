@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import sys
@@ -17,17 +18,36 @@ from acp_host.automation.known_agents.on_path import program_on_path
 from acp_host.automation.known_agents.programs import download_program
 from acp_host.automation.known_agents.ways import Readiness, Way, WayKind
 from acp_host.cli.agreed import capability_rows
+from acp_host.cli.completers import agent_or_file
 from acp_host.errors import AcpError, InvalidInput
 from acp_host.printable import printable
 from acp_host.protocol.negotiation import Agreement
 from acp_host.transports.remote_address import RemoteAddress, has_scheme
 from acp_host.wire._model import Unknown
 
-__all__ = ["AGENT_HELP", "NAME_PREFIX", "add_install_option", "fetch", "is_command_too", "named_agent", "remember"]
+__all__ = [
+    "NAME_PREFIX",
+    "add_agent_argument",
+    "add_install_option",
+    "fetch",
+    "is_command_too",
+    "named_agent",
+    "remember",
+]
 
-AGENT_HELP = "the agent's command, its URL, or a name that acp-host agents lists"
 NAME_PREFIX = "agent:"
 """Says before a name that it is one, whatever is on the ``PATH``."""
+
+
+def add_agent_argument(parser: Any) -> None:
+    """Add the agent itself, with all that follows it."""
+    agent = parser.add_argument(
+        "agent",
+        nargs=argparse.REMAINDER,
+        metavar="AGENT",
+        help="the agent's command, its URL, or a name that acp-host agents lists",
+    )
+    agent.completer = agent_or_file
 
 
 def add_install_option(parser: Any) -> None:

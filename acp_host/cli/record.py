@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 import platformdirs
 
+from acp_host.cli.completers import agent_or_file
 from acp_host.cli.exits import ExitCode, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.named import add_install_option
@@ -59,12 +60,13 @@ def add_parser(commands: Any) -> None:
         help="where to write; of a folder, a new file in it (default: a new file in the folder that --where names)",
     )
     parser.add_argument("--where", action="store_true", help="print the folder in which recordings are kept, and end")
-    parser.add_argument(
+    rest = parser.add_argument(
         "rest",
         nargs=argparse.REMAINDER,
         metavar="AGENT",
         help="the agent's command, or a name that acp-host agents lists",
     )
+    rest.completer = agent_or_file
     parser.set_defaults(command=run, header=[], bearer_env=None)
 
 

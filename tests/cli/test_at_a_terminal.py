@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -72,9 +72,15 @@ class Screen:
 @contextmanager
 def at_terminal(script: Callable[[ScriptedAgent], Awaitable[Any]], *options: str) -> Iterator[Screen]:
     """Run ``acp-host run`` with an agent at a terminal."""
+    with on_screen([*PROGRAM, "run", *options, *ScriptedAgent.command(script), "--", "go"]) as screen:
+        yield screen
+
+
+@contextmanager
+def on_screen(line: Sequence[str]) -> Iterator[Screen]:
+    """Run a command at a terminal."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, b"\x18\x00\x50\x00\x00\x00\x00\x00")
-    line = [*PROGRAM, "run", *options, *ScriptedAgent.command(script), "--", "go"]
     process = subprocess.Popen(
         [sys.executable, "-c", TAKE_TERMINAL, *line],
         stdin=slave,
