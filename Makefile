@@ -17,6 +17,7 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 FUZZ_ARGS ?=
 SOAK_ARGS ?=
+GUARD_ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -25,7 +26,7 @@ NPM_STAMP := tests/npm/node_modules/.package-lock.json
 WEB := acp_host/ui/web
 WEB_STAMP := $(WEB)/node_modules/.package-lock.json
 
-.PHONY: help demo test lint format setup npm-peers interop bench smooth fuzz web schema-diff system-deps clean
+.PHONY: help demo test lint format setup npm-peers interop bench bench-guard smooth fuzz web schema-diff system-deps clean
 
 help:
 	@echo "make demo     a whole conversation with the built-in agent, on the terminal"
@@ -34,7 +35,8 @@ help:
 	@echo "make interop  conversations with real agents, installed into .interop/, against a fake model"
 	@echo "make web      build the page (acp_host/ui/static) from its sources (acp_host/ui/web)"
 	@echo "make smooth   how long the page is busy at a time: 10,000 entries, 200 updates a second, for 30 seconds"
-	@echo "make bench    speed and size, side by side with the official SDKs (BENCH_ARGS=--quick: one minute)"
+	@echo "make bench    speed and size, side by side with the official SDKs (BENCH_ARGS=--quick: two minutes)"
+	@echo "make bench-guard  hold the instructions that a message costs against those stored (GUARD_ARGS=--store)"
 	@echo "make fuzz     every decoder and reducer against a million inputs each (FUZZ_ARGS=\"TARGET… --runs N\")"
 	@echo "make soak     50 agents and 500 sessions for half an hour, and whether anything grows (SOAK_ARGS=\"--minutes N\")"
 	@echo "make schema-diff VERSION=2.4.0  what that release of the upstream schema changes, and in which of our files"
@@ -74,6 +76,8 @@ smooth: setup
 
 soak: setup
 	$(BIN)/python -m tests.soak $(SOAK_ARGS)
+bench-guard: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.bench.guard $(GUARD_ARGS)
 
 web: $(WEB_STAMP)
 	@cd $(WEB) && npm run --silent check && npm run --silent build
@@ -99,6 +103,7 @@ system-deps: $(VENV)/.installed-qt
 	$(call install,bwrap,bubblewrap,agents in a sandbox are)
 	$(call install,zsh with fish,zsh fish,completion in these shells is,command -v zsh && command -v fish)
 	$(call install,chromium,chromium fonts-dejavu-core,the page is)
+	$(call install,valgrind,valgrind,what a message costs is)
 	$(call install,Xvfb with toolkits,$(TOOLKITS),windows are,dpkg -s $(TOOLKITS))
 
 clean:

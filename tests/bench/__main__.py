@@ -12,8 +12,9 @@ import sys
 import time
 from dataclasses import replace
 
-from tests.bench.parts import FULL, PARTS, QUICK
+from tests.bench.parts import PARTS
 from tests.bench.report import Report
+from tests.bench.scale import FULL, QUICK
 
 
 def main() -> None:

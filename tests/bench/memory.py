@@ -60,14 +60,15 @@ class Folded:
         gc.collect()
         tracemalloc.start()
         for number, turn in enumerate(turns):
-            self._fold_turn(number, turn)
+            self.fold_turn(number, turn)
             del turn  # or the last one would count
         gc.collect()
         self.held = tracemalloc.get_traced_memory()[0]
         tracemalloc.stop()
         return self
 
-    def _fold_turn(self, number: int, turn: bytes) -> None:
+    def fold_turn(self, number: int, turn: bytes) -> None:
+        """Read a turn, and give the state the time that it takes for itself."""
         self.state.apply(events.TurnStarted(number, GO, GO))
         self.protocol.receive_data(turn)
         for notification in self.protocol.events():

@@ -5,15 +5,16 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from statistics import median, quantiles
 from typing import Any
 
+from tests.bench.many_parts import connections, requests, sessions, start
 from tests.bench.report import Figures, Goal, Report, Row, at_least, at_most
 from tests.bench.runs import in_turns, run, run_program
+from tests.bench.scale import FULL, Scale
 
-__all__ = ["FULL", "PARTS", "QUICK", "Scale"]
+__all__ = ["PARTS"]
 
 LENGTH = 1_000
 """Updates in a turn."""
@@ -37,35 +38,6 @@ GOALS: dict[str, dict[str, Goal]] = {
     ITERATED: {PYTHON_SDK: at_least(6), BARE_LOOP: at_most(5.5)},
 }
 IMPORTS = {"import acp_host": at_least(4), "from acp_host import connect": None, "import acp": None}
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How much is measured.
-
-    Attributes:
-        rounds: of what takes seconds.
-        long_rounds: of what takes much longer.
-        turns: of the stream.
-        many_turns: of a long session.
-        reminders: sent in a round.
-        entries: of the session whose snapshots are timed.
-        notices: in the burst.
-        clock: ``seconds``, or ``cpu`` for the processor time of the reader.
-    """
-
-    rounds: int
-    long_rounds: int
-    turns: int
-    many_turns: int
-    reminders: int
-    entries: int = 100_000
-    notices: int = 10_000
-    clock: str = "seconds"
-
-
-FULL = Scale(rounds=9, long_rounds=3, turns=50, many_turns=1_000, reminders=500)
-QUICK = Scale(rounds=2, long_rounds=1, turns=20, many_turns=100, reminders=150)
 
 
 def throughput(report: Report, scale: Scale) -> None:
@@ -107,11 +79,11 @@ def websocket(report: Report, scale: Scale) -> None:
 def imports(report: Report, scale: Scale) -> None:
     """Compare imports, each in a fresh interpreter."""
     rounds = 2 * scale.rounds + 1
-    figures = _figures(in_turns(rounds, {statement: partial(_import, statement) for statement in IMPORTS}))
+    figures = _figures(in_turns(rounds, {statement: partial(_import, statement, scale.clock) for statement in IMPORTS}))
     theirs = figures["import acp"]
     report.table(
         f"Import in a fresh interpreter, {rounds} rounds",
-        ["", "ms", "import acp / it"],
+        ["", "ms" if scale.clock == "seconds" else "ms of processor", "import acp / it"],
         [
             [statement, of_one.show(1), _judged(theirs.over(of_one), IMPORTS[statement])]
             for statement, of_one in figures.items()
@@ -244,7 +216,21 @@ def reminders(report: Report, scale: Scale) -> None:
 
 PARTS: dict[str, Callable[[Report, Scale], None]] = {
     part.__name__: part
-    for part in (throughput, websocket, imports, growth, snapshots, memory, notices, viewers, reminders)
+    for part in (
+        throughput,
+        websocket,
+        imports,
+        start,
+        requests,
+        connections,
+        sessions,
+        growth,
+        snapshots,
+        memory,
+        notices,
+        viewers,
+        reminders,
+    )
 }
 
 
@@ -257,8 +243,9 @@ def _read_stream(contender: tuple[str, ...], scale: Scale) -> float:
     return float(result[scale.clock]) / result["updates"] * 1e6
 
 
-def _import(statement: str) -> float:
-    program = f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
+def _import(statement: str, clock: str) -> float:
+    now = "time.process_time()" if clock == "cpu" else "time.perf_counter()"
+    program = f"import time; t = {now}; {statement}; print({now} - t)"
     return float(run([sys.executable, "-c", program])) * 1e3
 
 

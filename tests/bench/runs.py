@@ -25,8 +25,8 @@ def run(command: list[str]) -> str:
 
 def run_program(name: str, *arguments: object) -> Any:
     """Return what a program of this directory reports."""
-    interpreter = "node" if name.endswith(".mjs") else sys.executable
-    return json.loads(run([interpreter, str(HERE / name), *map(str, arguments)]))
+    interpreter = ["node", "--expose-gc"] if name.endswith(".mjs") else [sys.executable]
+    return json.loads(run([*interpreter, str(HERE / name), *map(str, arguments)]))
 
 
 def in_turns(rounds: int, measures: Mapping[str, Callable[[], Any]]) -> dict[str, list[Any]]:
