@@ -177,7 +177,8 @@ def downloadable(command: Command, server: Files, tmp_path: Path) -> Files:
 
 def test_a_program_is_downloaded_when_asked_for_and_not_before(command: Command, downloadable: Files) -> None:
     assert command("agents").code == 0
-    assert "(not downloaded)" in command("agents", "show", "prog").out
+    assert command("agents", "show", "prog").code == 0
+    assert listed(command)["prog"]["ways"][0]["readiness"] == "not installed"
     ran = command("run", "prog", "--", "/say Hello")
     assert ran.code == 2
     assert "prog has to be downloaded first; --install allows that" in ran.err
