@@ -95,10 +95,9 @@ class BudgetWatch:
             self._hold("cost", spent, self._budget.cost, f" {cost.currency}")
 
     def _note_calls(self, calls: Mapping[str, ModelCall]) -> None:
-        told = {call_id for call_id, call in calls.items() if call.call_type in (None, "llm")}
-        if told:
+        if calls:
             self._reported.add("turns")
-            self._calls |= {f"{self._attempt}/{call_id}" for call_id in told}
+            self._calls |= {f"{self._attempt}/{call_id}" for call_id in calls}
             self._hold("turns", len(self._calls), self._budget.turns, "")
 
     def _hold(self, what: str, spent: float, limit: float | None, unit: str) -> None:

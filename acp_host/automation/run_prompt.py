@@ -12,6 +12,7 @@ from acp_host.automation.limits import Budget, Retries, Timeouts
 from acp_host.automation.plan import REMINDER_RUNGS, RunPlan, parts_of
 from acp_host.automation.run import Run
 from acp_host.automation.target import resolve_target
+from acp_host.errors import InvalidInput
 from acp_host.host.agent_target import AgentTarget
 from acp_host.host.prompt_content import PromptPart
 from acp_host.reminders import Reminder, ReminderPolicy
@@ -84,6 +85,8 @@ def run_prompt(
         InvalidInput: an argument is wrong; at once, or from the run where it shows later.
         InvalidState: from the run: another process is at the run with this key.
     """
+    if remind_require not in (None, *REMINDER_RUNGS):
+        raise InvalidInput(f"remind_require is one of {', '.join(REMINDER_RUNGS)}, not {remind_require!r}")
     target = resolve_target(agent)
     plan = RunPlan(
         target=target,

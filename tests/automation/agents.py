@@ -80,3 +80,44 @@ async def asks(agent: ScriptedAgent) -> None:
     answer = await agent.call("session/request_permission", params)
     agent.say(str(answer["result"]["outcome"].get("optionId")))
     agent.reply({"stopReason": prompt.split()[-1]})
+
+
+async def spends(agent: ScriptedAgent) -> None:
+    """Tell more and more of what was spent, until the turn is cancelled; each step is an update."""
+    await begin(agent)
+    for step in range(1, 4):
+        cost = {"amount": float(step), "currency": "USD"}
+        agent.update({"sessionUpdate": "usage_update", "used": step * 100, "size": 1000, "cost": cost})
+        agent.update({"sessionUpdate": "call_start", "_meta": {"harn": {"toolCallId": f"c{step}"}}})
+    agent.say("spent")
+    await agent.expect("session/cancel")
+    agent.reply({"stopReason": "cancelled"})
+
+
+async def fails_dearly(agent: ScriptedAgent) -> None:
+    """Spend a dollar, and answer the prompt with an error."""
+    await begin(agent)
+    cost = {"amount": 1.0, "currency": "USD"}
+    agent.update({"sessionUpdate": "usage_update", "used": 100, "size": 1000, "cost": cost})
+    agent.reply_error(-32603, "no luck")
+
+
+async def breaks_the_protocol(agent: ScriptedAgent) -> None:
+    """Answer the prompt with what is no answer to it."""
+    await begin(agent)
+    agent.reply({"stopReason": 7})
+
+
+async def goes_on(agent: ScriptedAgent) -> None:
+    """Let the host go on with a session, or begin one, and say which it was."""
+    await agent.handshake({"loadSession": True, "sessionCapabilities": {"list": {}, "resume": {}}})
+    opening = await agent.expect()
+    if opening["method"] == "session/list":
+        told = {"cwd": opening["params"]["cwd"]}
+        older = {"sessionId": "older", "updatedAt": "2025-01-01T00:00:00Z", **told}
+        agent.reply({"sessions": [older, {"sessionId": "newer", "updatedAt": "2025-01-02T00:00:00Z", **told}]})
+        opening = await agent.expect()
+    agent.reply({"sessionId": "fresh"} if opening["method"] == "session/new" else {})
+    await agent.expect("session/prompt")
+    agent.say(f"{opening['method']} {opening['params'].get('sessionId', 'fresh')}")
+    agent.reply({"stopReason": "end_turn"})
