@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import json
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
 
 __all__ = ["SCHEMA_VERSION", "problem_with", "run_schema"]
 
@@ -33,6 +33,8 @@ def problem_with(document: Any, definition: str | None = None) -> str | None:
         document: plain JSON values.
         definition: the definition of the schema to hold it against; ``None``: it is a line of a stream.
     """
+    from jsonschema.exceptions import best_match  # loaded by those who read JSON of runs, and not by those who write it
+
     error = best_match(_validator(definition).iter_errors(document))
     return None if error is None else f"{error.message[:200]} at {error.json_path}"
 
@@ -43,6 +45,8 @@ def _file() -> Any:
 
 @functools.cache
 def _validator(definition: str | None) -> Draft202012Validator:
+    from jsonschema import Draft202012Validator
+
     schema = run_schema()
     if definition is not None:
         schema = {"$ref": f"#/$defs/{definition}", "$defs": schema["$defs"]}

@@ -82,7 +82,7 @@ class RunView:
         """Return what is going on, as one line for people."""
         told = [f"{self._doing}, {time.monotonic() - self._began:.0f} s"]
         if self._calls:
-            told.append(f"{len(self._calls)} tool calls")
+            told.append("1 tool call" if len(self._calls) == 1 else f"{len(self._calls)} tool calls")
             told.append(next(reversed(self._calls.values())))
         if self._tokens is not None:
             told.insert(1, f"{self._tokens:,} tokens")

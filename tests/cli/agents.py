@@ -223,6 +223,14 @@ async def slow(agent: ScriptedAgent) -> None:
     agent.reply({"stopReason": "cancelled"})
 
 
+async def looks(agent: ScriptedAgent) -> None:
+    """Begin a tool call with a title that means harm, and say nothing more until the turn is cancelled."""
+    await begin(agent)
+    agent.update({"sessionUpdate": "tool_call", "toolCallId": "1", "title": f"Look {HOSTILE}", "kind": "read"})
+    await agent.expect("session/cancel")
+    agent.reply({"stopReason": "cancelled"})
+
+
 async def stubborn(agent: ScriptedAgent) -> None:
     """Never end a turn, whatever the host says."""
     await begin(agent)

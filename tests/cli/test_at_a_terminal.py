@@ -48,6 +48,13 @@ class Screen:
             if not self._read(deadline - time.monotonic()):
                 raise AssertionError(f"{text!r} never came; the screen shows:\n{self.shown}")
 
+    def wait_for_raw(self, text: str) -> None:
+        """Read until ``text`` is there in what was written, whether or not it stays."""
+        deadline = time.monotonic() + PATIENCE
+        while text not in self.shown:
+            if not self._read(deadline - time.monotonic()):
+                raise AssertionError(f"{text!r} never came; the screen shows:\n{self.shown}")
+
     def type(self, text: str) -> None:
         os.write(self._master, text.encode())
 
@@ -112,6 +119,17 @@ def test_ctrl_c_cancels_the_turn_and_waits_for_its_end() -> None:
     assert shown.index("cancelling the turn") < shown.index(", stopped"), "what came after Ctrl-C is shown"
     assert "result      cancelled, stop reason cancelled" in shown
     assert "Traceback" not in shown
+
+
+def test_a_line_of_progress_is_drawn_while_nothing_is_said_and_taken_away() -> None:
+    with at_terminal(agents.looks) as screen:
+        screen.wait_for_raw(" · 1 tool call · Look ")
+        screen.type("\x03")
+        assert screen.end() == 130
+    drawn = screen.shown
+    assert re.search(r"\r\x1b\[K\x1b\[2mworking, \d+ s · 1 tool call · Look \\x1b", drawn), "it is dim, and spelled out"
+    assert " · " not in plainly(drawn), "nothing of it stays"
+    assert "result      cancelled" in plainly(drawn)
 
 
 def test_a_second_ctrl_c_ends_everything() -> None:
