@@ -24,7 +24,7 @@ with atheris.instrument_imports(include=["acp_host"]):
 ROOT = FIXTURES.parent
 FOUND = FIXTURES / "fuzz"
 KEPT = ROOT / ".fuzz"
-LONGEST = 20_000
+LONGEST = 6_000
 """Longest input, in bytes."""
 SLOWEST = 20
 """Seconds after which one input counts as a hang."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-MOST_LINES = 40
+MOST_LINES = 8
 """Lines that an example has at most: short ones are changed and run more often."""
 
 
