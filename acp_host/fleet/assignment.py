@@ -18,7 +18,10 @@ from acp_host.fleet.working_copies import CopyKind, Uncommitted
 from acp_host.host.agent_target import AgentTarget
 from acp_host.services.permissions import PermissionPolicy
 
-__all__ = ["Assignment", "FleetSettings", "Keep"]
+__all__ = ["SERVICES", "Assignment", "FleetSettings", "Keep"]
+
+SERVICES = frozenset({"files", "terminals"})
+"""Arguments for connections that may be functions which make a service: each agent needs one of its own."""
 
 
 class Keep(StrEnum):

@@ -21,7 +21,7 @@ from acp_host.automation.run_prompt import run_prompt
 from acp_host.automation.stop import Stop
 from acp_host.automation.target import resolve_target
 from acp_host.errors import AcpError
-from acp_host.fleet.assignment import Assignment, Keep
+from acp_host.fleet.assignment import SERVICES, Assignment, Keep
 from acp_host.fleet.git import GitFailed
 from acp_host.fleet.outcomes import JobOutcomeKind
 from acp_host.fleet.patches import ChangedFile, Changes, changed_files
@@ -195,6 +195,9 @@ def _connection(assignment: Assignment, copy: WorkingCopy) -> dict[str, Any]:
     """Return further arguments for the connection: an agent that is a command is started in its working copy."""
     settings = assignment.settings
     options = dict(settings.connection)
+    for name in SERVICES & options.keys():
+        if callable(options[name]):
+            options[name] = options[name]()
     if resolve_target(settings.agent).remote:
         return options
     options.setdefault("process_records", settings.home / RECORDS)

@@ -39,7 +39,7 @@ class _Bar:
         from rich.progress import Progress as Bar
 
         columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-        self._bar = Bar(*columns, console=console)
+        self._bar = Bar(*columns, console=console, redirect_stdout=False, redirect_stderr=False)
         self._task = self._bar.add_task("", total=jobs)
 
     def __enter__(self) -> _Bar:

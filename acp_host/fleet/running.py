@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from acp_host.automation.limits import Budget, Retries, Timeouts
 from acp_host.automation.target import resolve_target
 from acp_host.errors import InvalidInput
-from acp_host.fleet.assignment import FleetSettings, Keep
+from acp_host.fleet.assignment import SERVICES, FleetSettings, Keep
 from acp_host.fleet.conductor import FleetPlan
 from acp_host.fleet.engine import Engine, LocalEngine
 from acp_host.fleet.fleet import Fleet
@@ -85,7 +85,7 @@ def run(
         keep: which working copies are kept: ``never``, ``failed`` or ``always``.
         progress: show a bar on stderr, if that is a terminal; ``None``: if rich is installed.
         **connection: everything else that :func:`acp_host.connect` takes, e.g. ``files=True``; for workers of Dask,
-            what can be pickled.
+            what can be pickled. In place of a file or terminal service, a function that makes one for each agent.
 
     Raises:
         InvalidInput: an argument is wrong.
@@ -96,6 +96,7 @@ def run(
         raise InvalidInput("run(agent=…) takes a command or a URL: a transport is for one connection")
     resolve_target(agent)
     _check_budget(budget)
+    _check_services(connection)
     chosen = engine_of(engine)
     if chosen.is_here:
         _check_directories(listed)
@@ -153,6 +154,15 @@ def engine_of(engine: Any) -> Engine:
 def _check_budget(budget: Budget | None) -> None:
     if budget is not None and budget.turns is not None:
         raise InvalidInput("the budget of a fleet is one of tokens and cost; job_budget can be one of turns")
+
+
+def _check_services(connection: Mapping[str, Any]) -> None:
+    for name in SERVICES & connection.keys():
+        if not isinstance(connection[name], bool) and not callable(connection[name]):
+            raise InvalidInput(
+                f"run({name}=…) takes True, or a function that makes a service: sessions of several agents may have"
+                " the same id, so that each agent needs a service of its own"
+            )
 
 
 def _check_directories(jobs: Iterable[Job]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from acp_host import CancelTimeouts, InvalidInput, InvalidState, PermissionPolicy, StopTimeouts, fleet
 from acp_host.fleet import Budget, Fleet, GitFailed, Job, JobResult, Retries, Timeouts
+from acp_host.services.files import FileService
 from acp_host.testing import ReferenceAgent
 from tests.fleet.helpers import SOURCES_ONLY, command, files_of, git, gone, repository, same, until_there
 
@@ -180,7 +182,8 @@ async def test_conversations_are_recorded_and_models_reminded(run: Run, tmp_path
 async def test_an_agent_works_in_its_copy_through_the_host_too(run: Run, repo: Path) -> None:
     permissions = PermissionPolicy.allow_once()
     prompt = "/edit src/code.txt\n/run git status --short"
-    options: dict[str, Any] = {"agent": ReferenceAgent.command(), "files": True, "terminals": True}
+    files = functools.partial(FileService, create_parents=False)
+    options: dict[str, Any] = {"agent": ReferenceAgent.command(), "files": files, "terminals": True}
     report = await run(Job(prompt, str(repo), id="one"), permissions=permissions, **options)
     assert [file.path for file in report["one"].files] == ["src/code.txt"]
     assert files_of(repo)["src/code.txt"] == "one\n"
@@ -265,6 +268,7 @@ async def test_one_whose_changes_cannot_be_told_is_kept_unasked(run: Run, repo: 
         ({"uncommitted": "maybe"}, "include, ignore, refuse"),
         ({"keep": "some"}, "never, failed, always"),
         ({"rerun": "finished"}, "rerun"),
+        ({"files": FileService()}, "a service of its own"),
     ],
 )
 def test_wrong_arguments_are_refused_at_once(repo: Path, options: dict[str, Any], problem: str) -> None:

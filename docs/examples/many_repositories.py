@@ -1,0 +1,35 @@
+"""One prompt in many repositories, for at most 5 dollars: ``many_repositories.py POLICY PROMPT REPOSITORY… -- AGENT…``.
+
+Each result is a line of JSON. Ctrl-C ends it in an orderly way; called again, it goes on where it has ended.
+"""
+
+import json
+import sys
+
+from acp_host import PermissionPolicy, fleet
+from acp_host.fleet import Budget, blocking
+
+
+def main(arguments):
+    end = arguments.index("--")
+    policy, prompt, *repositories = arguments[:end]
+    running = blocking.run(
+        fleet.jobs_from(prompt, repositories),
+        agent=arguments[end + 1 :],
+        permissions=PermissionPolicy.load(policy),
+        budget=Budget(cost=5, currency="USD"),
+        timeouts=1800,
+        journal="many-repositories.db",
+        engine=8,
+        progress=None,
+    )
+    with running:
+        for result in running:
+            print(json.dumps(result.to_json()), flush=True)
+    if running.summary.stopped is not None:
+        print(running.summary.stopped, file=sys.stderr)
+    return not running.summary.completed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
