@@ -23,6 +23,7 @@ __all__ = ["run_command"]
 _COMMANDS = {
     "demo": "show a whole conversation with the built-in agent, and how reminders and notices travel",
     "run": "send one prompt to an agent",
+    "fleet": "send one prompt to an agent in each of many directories",
     "chat": "hold a conversation in the terminal",
     "serve": "show a conversation as a page in the browser",
     "inspect": "show what an agent offers",

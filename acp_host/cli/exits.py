@@ -10,9 +10,9 @@ from acp_host.errors import AcpError, AuthRequired, LocalError, PeerError, Unsup
 from acp_host.host.outcome import OutcomeKind
 
 if TYPE_CHECKING:
-    from acp_host.automation import RunResult
+    from acp_host.automation import RunOutcome, RunResult
 
-__all__ = ["ExitCode", "code_of_error", "code_of_run", "code_of_signal", "exit_code_help"]
+__all__ = ["ExitCode", "code_of_error", "code_of_outcome", "code_of_run", "code_of_signal", "exit_code_help"]
 
 
 class ExitCode(IntEnum):
@@ -86,9 +86,13 @@ def code_of_run(result: RunResult, *, denied_ok: bool = False) -> ExitCode:
         result: what it was.
         denied_ok: that the agent was denied something does not count.
     """
-    outcome = result.outcome
+    return code_of_outcome(result.outcome, denied_ok=denied_ok)
+
+
+def code_of_outcome(outcome: RunOutcome, *, denied_ok: bool = False) -> ExitCode:
+    """Return the exit code for how a run ended; arguments as for :func:`code_of_run`."""
     reason = None if denied_ok and outcome.reason == "permission_denied" else outcome.reason
-    return _OUTCOMES[outcome.kind] if reason is None else _REASONS.get(reason, _OUTCOMES[outcome.kind])
+    return _REASONS.get(reason or "") or _OUTCOMES[outcome.kind]
 
 
 def code_of_error(error: AcpError) -> ExitCode:

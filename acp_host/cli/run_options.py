@@ -13,7 +13,18 @@ from acp_host.errors import InvalidInput
 from acp_host.host.prompt_content import PromptPart
 from acp_host.state.reminder_entry import Rung
 
-__all__ = ["add_run_options", "budget_of", "prompt_of", "reminders_of", "retries_of", "split", "timeouts_of"]
+__all__ = [
+    "add_run_options",
+    "add_timeout_options",
+    "budget_of",
+    "cost_of",
+    "prompt_of",
+    "reminders_of",
+    "retries_of",
+    "split",
+    "text_of_file",
+    "timeouts_of",
+]
 
 _COST = re.compile(r"(?P<amount>\d+(?:\.\d+)?|\.\d+)\s*(?P<currency>\S.*)?")
 
@@ -64,11 +75,16 @@ def add_run_options(parser: Any) -> None:
     )
 
 
-def _add_limits(limits: Any) -> None:
+def add_timeout_options(limits: Any) -> None:
+    """Add the options of :func:`timeouts_of`."""
     seconds: dict[str, Any] = {"type": float, "metavar": "S"}
     limits.add_argument("--start-timeout", help="seconds until the agent is ready, in each attempt", **seconds)
     limits.add_argument("--idle-timeout", help="seconds without any word of the agent in its turn", **seconds)
     limits.add_argument("--timeout", help="seconds for all of it", **seconds)
+
+
+def _add_limits(limits: Any) -> None:
+    add_timeout_options(limits)
     limits.add_argument("--max-tokens", type=int, metavar="N", help="cancel the turn once it has taken more tokens")
     limits.add_argument(
         "--max-cost", metavar="AMOUNT", help="cancel the turn once it has cost more, e.g. 5, or 5USD in this currency"
@@ -112,7 +128,7 @@ def prompt_of(options: argparse.Namespace) -> tuple[PromptPart, ...]:
     if found and options.prompt_file is not None:
         raise InvalidInput("the prompt stands behind -- or in --prompt-file, and not in both")
     if options.prompt_file is not None:
-        text = _text_of(options.prompt_file, "--prompt-file")
+        text = text_of_file(options.prompt_file, "--prompt-file")
     elif found:
         text = sys.stdin.read() if words == ["-"] else " ".join(words)
     else:
@@ -125,7 +141,7 @@ def prompt_of(options: argparse.Namespace) -> tuple[PromptPart, ...]:
 
 def reminders_of(options: argparse.Namespace) -> tuple[str, ...]:
     """Return the texts of the reminders; raises as :func:`prompt_of`."""
-    texts = (*options.remind, *(_text_of(name, "--remind-file") for name in options.remind_file))
+    texts = (*options.remind, *(text_of_file(name, "--remind-file") for name in options.remind_file))
     if options.remind_require is not None and not texts:
         raise InvalidInput("--remind-require is for --remind and --remind-file")
     return texts
@@ -138,13 +154,22 @@ def timeouts_of(options: argparse.Namespace) -> Timeouts:
 
 def budget_of(options: argparse.Namespace) -> Budget:
     """Return what it may spend; raises ``InvalidInput`` for what is no such number."""
-    cost = currency = None
-    if options.max_cost is not None:
-        found = _COST.fullmatch(options.max_cost.strip())
-        if found is None:
-            raise InvalidInput(f"--max-cost takes an amount such as 5, or 5USD, not {options.max_cost!r}")
-        cost, currency = float(found["amount"]), found["currency"]
+    cost, currency = cost_of(options.max_cost, "--max-cost")
     return Budget(tokens=options.max_tokens, cost=cost, currency=currency, turns=options.max_turns)
+
+
+def cost_of(text: str | None, option: str) -> tuple[float | None, str | None]:
+    """Return the amount and the currency that an option gives; ``None`` for what is not given.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    if text is None:
+        return None, None
+    found = _COST.fullmatch(text.strip())
+    if found is None:
+        raise InvalidInput(f"{option} takes an amount such as 5, or 5USD, not {text!r}")
+    return float(found["amount"]), found["currency"]
 
 
 def retries_of(options: argparse.Namespace) -> Retries:
@@ -154,7 +179,8 @@ def retries_of(options: argparse.Namespace) -> Retries:
     return Retries(attempts=options.retries + 1, after_prompt=options.retry_after_prompt)
 
 
-def _text_of(name: str, option: str) -> str:
+def text_of_file(name: str, option: str) -> str:
+    """Return the text of a file that an option names, or with ``-`` of stdin; raises ``InvalidInput``."""
     if name == "-":
         return sys.stdin.read()
     try:

@@ -1,0 +1,312 @@
+"""``acp-host fleet``: one prompt in many directories, or many jobs, each in a working copy; results on stdout."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import functools
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from acp_host import fleet
+from acp_host.automation import Budget
+from acp_host.cli.exits import ExitCode, code_of_outcome, exit_code_help
+from acp_host.cli.interrupts import Interrupts
+from acp_host.cli.named import AGENT_HELP, add_install_option
+from acp_host.cli.printer import clean
+from acp_host.cli.run_options import add_timeout_options, cost_of, split, text_of_file, timeouts_of
+from acp_host.cli.target import Target, add_remote_options, add_version_option, target_of, versions_of
+from acp_host.errors import InvalidInput, InvalidState
+from acp_host.fleet import CopyKind, FleetSummary, Job, JobOutcomeKind, JobResult, Keep, Uncommitted
+from acp_host.fleet.progress import in_words
+from acp_host.host.agent_target import AgentTarget
+from acp_host.services.files import FileService
+from acp_host.services.permissions import PermissionPolicy
+
+__all__ = ["add_parser"]
+
+_DESCRIPTION = """\
+Send one prompt to an agent in each of many directories, or run the jobs of a file. Each job has an agent of its own in
+a working copy of its own: a git worktree, or a copy. The originals are not touched: what the agents have changed is in
+the results, as patches.
+
+The options stand before AGENT; all that follows AGENT up to the first -- is the agent's command, or AGENT is its name
+or the URL of an agent elsewhere. The prompt follows, and behind another -- the directories, or URLs of git
+repositories. A job in a file has the members prompt and cwd, and may have id, permissions, budget, timeouts, remind
+and record.
+
+One line for each job is printed as soon as it is over; with --json, results as JSON Lines, and a summary at the end.
+"""
+
+_EXAMPLE = """\
+examples:
+  acp-host fleet --permissions policy.toml --max-cost 5USD --json some-agent --acp -- "Fix the tests" -- repos/*
+  acp-host fleet --jobs jobs.jsonl --journal fleet.db --at-once 8 some-agent --acp
+"""
+
+_INTERRUPTED = "Ctrl-C"
+
+
+def add_parser(commands: Any) -> None:
+    """Add the sub-command to the command line."""
+    parser = commands.add_parser(
+        "fleet",
+        help="send one prompt to an agent in each of many directories",
+        description=_DESCRIPTION,
+        epilog=f"{_EXAMPLE}\n{exit_code_help()}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage='acp-host fleet [options] AGENT... -- "prompt" -- DIRECTORY...\n'
+        "       acp-host fleet [options] --jobs FILE AGENT...",
+        allow_abbrev=False,
+    )
+    _add_jobs(parser.add_argument_group("the jobs"))
+    _add_agent(parser.add_argument_group("the agents"))
+    _add_limits(parser.add_argument_group("limits"))
+    _add_copies(parser.add_argument_group("working copies"))
+    _add_again(parser.add_argument_group("again, and not again"))
+    parser.add_argument("--json", action="store_true", help="write results and a summary as JSON Lines to stdout")
+    parser.add_argument(
+        "--denied-ok", action="store_true", help="let the exit code not say that an agent was denied something"
+    )
+    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help=AGENT_HELP)
+    parser.set_defaults(command=run)
+
+
+def _add_jobs(group: Any) -> None:
+    group.add_argument("--jobs", metavar="FILE", help="a file with one job on each line, as JSON")
+    group.add_argument("--prompt-file", metavar="FILE", help="read the prompt from a file, or with - from stdin")
+    group.add_argument("--each-in", metavar="FILE", help="a file with one directory on each line; - for stdin")
+    group.add_argument(
+        "--remind", action="append", default=[], metavar="TEXT", help="tell each model something beside the prompt"
+    )
+
+
+def _add_agent(group: Any) -> None:
+    group.add_argument(
+        "--permissions",
+        default="reject",
+        metavar="HOW",
+        help="what the agents may do: reject, allow-once, read-only, or a file with a policy (default: reject)",
+    )
+    group.add_argument("--read-files", action="store_true", help="let the agents read files of their working copies")
+    group.add_argument("--write-files", action="store_true", help="let the agents write files of their working copies")
+    group.add_argument("--terminals", action="store_true", help="run commands for the agents, with all your rights")
+    group.add_argument(
+        "--agent-arg", action="append", default=[], metavar="A", help="one more argument for the agent's command"
+    )
+    group.add_argument("--record", metavar="DIR", help="record the conversations in this directory, without secrets")
+    add_version_option(group)
+    add_install_option(group)
+    add_remote_options(group)
+    group.add_argument("--at-once", type=int, default=4, metavar="N", help="jobs at the same time (default: 4)")
+    group.add_argument("--dask", metavar="ADDRESS", help="run the jobs on the workers of this Dask scheduler")
+
+
+def _add_limits(group: Any) -> None:
+    group.add_argument("--max-cost", metavar="AMOUNT", help="stop all once they have cost more, e.g. 5, or 5USD")
+    group.add_argument("--max-tokens", type=int, metavar="N", help="stop all once they have taken more tokens")
+    group.add_argument("--job-max-cost", metavar="AMOUNT", help="cancel a job once it has cost more")
+    group.add_argument("--job-max-tokens", type=int, metavar="N", help="cancel a job once it has taken more tokens")
+    add_timeout_options(group)
+
+
+def _add_copies(group: Any) -> None:
+    group.add_argument("--copies", choices=list(CopyKind), help="how they are made (default: by what there is)")
+    group.add_argument("--copies-in", metavar="DIR", help="where they are made (default: with temporary files)")
+    group.add_argument(
+        "--uncommitted",
+        choices=list(Uncommitted),
+        default=Uncommitted.INCLUDE,
+        help="what becomes of changes that are not committed (default: include)",
+    )
+    group.add_argument("--keep", choices=list(Keep), default=Keep.NEVER, help="which are kept (default: never)")
+    group.add_argument("--branch", metavar="NAME", help="put what completed jobs have changed on this new branch")
+
+
+def _add_again(group: Any) -> None:
+    group.add_argument("--journal", metavar="FILE", help="write down what is done, and go on where it was ended")
+    group.add_argument(
+        "--rerun",
+        action="append",
+        default=[],
+        metavar="KIND",
+        help="run jobs of the journal again that ended so, e.g. failed or cancelled; may be repeated",
+    )
+    group.add_argument(
+        "--rerun-unknown",
+        action="store_true",
+        help="run those again whose prompt was sent and of which nobody knows what became; it may be done twice",
+    )
+
+
+async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
+    """Run the sub-command and return its exit code.
+
+    Raises:
+        InvalidInput: the command line is wrong.
+        AcpError: the journal cannot be written, or the Dask scheduler not be reached.
+    """
+    target, jobs = _agent_and_jobs(options)
+    await target.get_ready()
+    running = _fleet_of(target, jobs, options)
+
+    def cancel() -> None:
+        print("acp-host: cancelling the turns; once more ends the agents", file=sys.stderr)
+        running.cancel(_INTERRUPTED)
+
+    all_put = True
+    with interrupts.first_does(cancel):
+        async with running:
+            async for result in running:
+                _show(result, running.summary, options)
+                all_put = await _put_on_branch(result, options.branch) and all_put
+    _show_summary(running.summary, options)
+    code = _code_of(running.results, running.summary, denied_ok=options.denied_ok)
+    return code if all_put else code or ExitCode.AGENT_FAILED
+
+
+def _fleet_of(target: Target, jobs: list[Job], options: argparse.Namespace) -> fleet.Fleet:
+    return fleet.run(
+        jobs,
+        agent=_agent_of(target),
+        engine=options.dask or options.at_once,
+        permissions=_policy_of(options.permissions),
+        remind=options.remind,
+        timeouts=timeouts_of(options),
+        budget=_budget(options.max_cost, options.max_tokens, "--max-cost"),
+        job_budget=_budget(options.job_max_cost, options.job_max_tokens, "--job-max-cost"),
+        journal=options.journal,
+        rerun=options.rerun,
+        rerun_unknown=options.rerun_unknown,
+        record=options.record,
+        copies=options.copies,
+        copies_in=options.copies_in,
+        uncommitted=options.uncommitted,
+        keep=options.keep,
+        progress=False if sys.stdout.isatty() else None,  # at one terminal, the lines say enough
+        protocol_versions=versions_of(options),
+        **_services_of(options),
+    )
+
+
+def _agent_and_jobs(options: argparse.Namespace) -> tuple[Target, list[Job]]:
+    """Return the agent and what it is to do.
+
+    Raises:
+        InvalidInput: one of them is missing, or an option does not fit.
+    """
+    words, found, rest = split(options.agent)
+    if not words:
+        raise InvalidInput("no agent: name its command, its URL or its name")
+    target = target_of(words, options, more=[argument or "--" for argument in options.agent_arg])
+    if options.jobs is not None:
+        if found or options.prompt_file or options.each_in:
+            raise InvalidInput("the jobs of --jobs have their own prompts and directories")
+        try:
+            return target, fleet.read_jobs(options.jobs)
+        except OSError as error:
+            raise InvalidInput(f"--jobs {options.jobs} cannot be read: {error.strerror}") from None
+    prompt, directories = _prompt_and_directories(options, rest)
+    if not prompt.strip():
+        raise InvalidInput('no prompt: write -- "prompt" after the agent\'s command, or use --prompt-file')
+    if not directories:
+        raise InvalidInput("no directory: write -- and directories behind the prompt, or use --each-in")
+    return target, fleet.jobs_from(prompt, directories)
+
+
+def _prompt_and_directories(options: argparse.Namespace, rest: list[str]) -> tuple[str, list[str]]:
+    """Split what follows the agent: the prompt, unless it is in a file, then the directories."""
+    words, _, directories = split(rest)
+    if options.prompt_file is not None:
+        prompt, directories = text_of_file(options.prompt_file, "--prompt-file"), rest
+    else:
+        prompt = " ".join(words)
+    if options.each_in is not None:
+        listed = text_of_file(options.each_in, "--each-in").splitlines()
+        directories = [*directories, *(line for line in listed if line.strip())]
+    return prompt, directories
+
+
+def _agent_of(target: Target) -> AgentTarget | list[str] | str:
+    """Return the agent as one value that can be sent to workers, with how to reach one elsewhere."""
+    if target.remote is not None:
+        return AgentTarget(url=target.argv[0], remote=target.remote)
+    return target.argument
+
+
+def _policy_of(choice: str) -> PermissionPolicy | None:
+    words = {
+        "reject": PermissionPolicy.reject,
+        "allow-once": PermissionPolicy.allow_once,
+        "read-only": PermissionPolicy.read_only,
+    }
+    word = choice.replace("_", "-")
+    if word == "reject":
+        return None  # what is offered is consent, unless there are rules
+    try:
+        return words[word]() if word in words else PermissionPolicy.load(choice)
+    except OSError as error:
+        raise InvalidInput(
+            f"--permissions takes {', '.join(words)}, or a file with a policy; {choice}: {error.strerror}"
+        ) from None
+
+
+def _services_of(options: argparse.Namespace) -> dict[str, Any]:
+    services: dict[str, Any] = {}
+    if options.read_files or options.write_files:
+        services["files"] = functools.partial(FileService, read=options.read_files, write=options.write_files)
+    if options.terminals:
+        services["terminals"] = True
+    return services
+
+
+def _budget(cost: str | None, tokens: int | None, option: str) -> Budget:
+    amount, currency = cost_of(cost, option)
+    return Budget(tokens=tokens, cost=amount, currency=currency)
+
+
+def _show(result: JobResult, summary: FleetSummary, options: argparse.Namespace) -> None:
+    if options.json:
+        print(json.dumps({"type": "result", **result.to_json()}), flush=True)
+        return
+    count = f"{sum(summary.outcomes.values())}/{summary.jobs}"
+    parts = [str(result.outcome.kind).replace("_", " ")]
+    if result.outcome.kind != JobOutcomeKind.COMPLETED and result.outcome.detail:
+        parts.append(result.outcome.detail.partition("\n")[0])
+    if result.files:
+        parts.append(f"files changed: {len(result.files)}")
+    if result.violations:
+        parts.append(f"against the policy: {', '.join(each.path for each in result.violations[:5])}")
+    if result.kept is not None:
+        parts.append(f"kept in {result.kept}")
+    print(clean(f"{count:>9}  {result.job.id}: {'; '.join(parts)}").replace("\n", " "), flush=True)
+
+
+def _show_summary(summary: FleetSummary, options: argparse.Namespace) -> None:
+    if options.json:
+        print(json.dumps({"type": "summary", **summary.to_json()}), flush=True)
+    print(f"acp-host: {in_words(summary) or 'nothing to do'}", file=sys.stderr)
+    if summary.stopped is not None:
+        print(f"acp-host: stopped: {clean(summary.stopped)}", file=sys.stderr)
+
+
+async def _put_on_branch(result: JobResult, branch: str | None) -> bool:
+    """Put what a completed job has changed on a branch; tell whether that worked, or was not to be done."""
+    if branch is None or not result.completed or not result.files:
+        return True
+    try:
+        await asyncio.to_thread(result.apply, branch=branch)
+    except (fleet.GitFailed, InvalidState) as error:
+        print(clean(f"acp-host: {result.job.id}: not put on the branch: {error}"), file=sys.stderr)
+        return False
+    return True
+
+
+def _code_of(results: Sequence[JobResult], summary: FleetSummary, *, denied_ok: bool) -> int:
+    """Return what is wrong with all jobs that are not as they should be; where that differs, that something is."""
+    if summary.stopped is not None:
+        return ExitCode.CANCELLED if summary.stopped == _INTERRUPTED else ExitCode.BUDGET_EXCEEDED
+    codes = {code_of_outcome(result.outcome, denied_ok=denied_ok) for result in results} - {ExitCode.COMPLETED}
+    return codes.pop() if len(codes) == 1 else ExitCode.AGENT_FAILED if codes else ExitCode.COMPLETED
