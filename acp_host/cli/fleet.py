@@ -14,7 +14,7 @@ from acp_host import fleet
 from acp_host.automation import Budget
 from acp_host.cli.exits import ExitCode, code_of_outcome, exit_code_help
 from acp_host.cli.interrupts import Interrupts
-from acp_host.cli.named import AGENT_HELP, add_install_option
+from acp_host.cli.named import add_agent_argument, add_install_option
 from acp_host.cli.printer import clean
 from acp_host.cli.run_options import add_timeout_options, cost_of, split, text_of_file, timeouts_of
 from acp_host.cli.target import Target, add_remote_options, add_version_option, target_of, versions_of
@@ -70,7 +70,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--denied-ok", action="store_true", help="let the exit code not say that an agent was denied something"
     )
-    parser.add_argument("agent", nargs=argparse.REMAINDER, metavar="AGENT", help=AGENT_HELP)
+    add_agent_argument(parser)
     parser.set_defaults(command=run)
 
 
@@ -86,9 +86,9 @@ def _add_jobs(group: Any) -> None:
 def _add_agent(group: Any) -> None:
     group.add_argument(
         "--permissions",
-        default="reject",
+        default="deny",
         metavar="HOW",
-        help="what the agents may do: reject, allow-once, read-only, or a file with a policy (default: reject)",
+        help="what the agents may do: deny, allow-once, read-only, or a file with a policy (default: deny)",
     )
     group.add_argument("--read-files", action="store_true", help="let the agents read files of their working copies")
     group.add_argument("--write-files", action="store_true", help="let the agents write files of their working copies")
@@ -237,19 +237,22 @@ def _agent_of(target: Target) -> AgentTarget | list[str] | str:
 
 
 def _policy_of(choice: str) -> PermissionPolicy | None:
-    words = {
-        "reject": PermissionPolicy.reject,
-        "allow-once": PermissionPolicy.allow_once,
-        "read-only": PermissionPolicy.read_only,
-    }
-    word = choice.replace("_", "-")
-    if word == "reject":
-        return None  # what is offered is consent, unless there are rules
+    """Return what the agents may do; ``None`` denies what they ask for, and takes offered services for consent.
+
+    Raises:
+        InvalidInput: the choice is no word and no file with a policy.
+    """
+    word = choice.replace("_", "-")  # as policies spell it
+    if word in ("deny", "reject"):
+        return None
+    if word == "allow-once":
+        return PermissionPolicy.allow_once()
     try:
-        return words[word]() if word in words else PermissionPolicy.load(choice)
+        return PermissionPolicy.read_only() if word == "read-only" else PermissionPolicy.load(choice)
     except OSError as error:
+        words = "deny, allow-once, read-only"
         raise InvalidInput(
-            f"--permissions takes {', '.join(words)}, or a file with a policy; {choice}: {error.strerror}"
+            f"--permissions takes {words}, or a file with a policy; {choice}: {error.strerror}"
         ) from None
 
 
