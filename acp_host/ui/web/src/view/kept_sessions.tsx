@@ -31,17 +31,19 @@ export const KeptSessions = memo(function KeptSessions(props: {
         nextCursor?: string | null;
       };
       const before = from === null ? [] : kept;
-      const known = new Set(before.map((one) => one.sessionId));
-      setKept([...before, ...(page.sessions ?? []).filter((one) => !known.has(one.sessionId))]);
+      const listed = new Set(before.map((one) => one.sessionId));
+      setKept([...before, ...(page.sessions ?? []).filter((one) => !listed.has(one.sessionId))]);
       setCursor(page.nextCursor || null);
     } catch (error) {
       failed((error as Error).message);
     }
     setLoading(false);
   }
+  // Subagents come and go by themselves, and are in no list of the agent's.
+  const known = props.sessions.filter((session) => session.parent == null).length;
   useEffect(() => {
     if (controls) void read(null);
-  }, [controls, props.sessions.length]);
+  }, [controls, known]);
 
   async function open(one: Kept) {
     try {
