@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from types import TracebackType
 from typing import Any
 
@@ -32,12 +32,12 @@ class Fleet:
     turns that run, ends the agents, keeps in the journal what came of them until then, and waits for all that.
     """
 
-    def __init__(self, plan: FleetPlan, progress: Callable[[int], Progress]) -> None:
+    def __init__(self, plan: FleetPlan, progress: Progress) -> None:
         self._plan = plan
         self._results: list[JobResult] = []
         self._arrived = asyncio.Event()
         self._taken = 0
-        self._make_progress = progress
+        self._progress = progress
         self._conductor = Conductor(plan, self._receive)
         self._task: asyncio.Task[None] | None = None
         self._began = time.monotonic()
@@ -126,7 +126,6 @@ class Fleet:
 
     async def _run(self) -> None:
         self._began = time.monotonic()
-        self._progress = self._make_progress(len(self._plan.jobs))
         try:
             with self._progress:
                 await self._conductor.conduct()

@@ -88,7 +88,7 @@ def run(
             what can be pickled. In place of a file or terminal service, a function that makes one for each agent.
 
     Raises:
-        InvalidInput: an argument is wrong.
+        InvalidInput: an argument is wrong, or a progress bar is wanted without rich.
         NotSupported: Dask is needed and not installed.
     """
     listed = numbered(jobs)
@@ -129,7 +129,7 @@ def run(
         attempts=attempts,
         rerun=again | ({JobOutcomeKind.UNKNOWN} if rerun_unknown else set()),
     )
-    return Fleet(plan, lambda jobs: progress_bar(jobs, progress))
+    return Fleet(plan, progress_bar(len(listed), progress))
 
 
 def engine_of(engine: Any) -> Engine:

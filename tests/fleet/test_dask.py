@@ -14,7 +14,8 @@ import pytest
 from distributed import Client, LocalCluster
 
 from acp_host import CancelTimeouts, InvalidInput, InvalidState, StopTimeouts, fleet
-from acp_host.fleet import Budget, FleetReport, Job
+from acp_host.cli import main
+from acp_host.fleet import Budget, FleetReport, Job, JobResult
 from acp_host.fleet.dask_engine import DaskEngine
 from acp_host.fleet.engine import EngineLost
 from tests.fleet.helpers import SOURCES_ONLY, command, git, gone, repository, same, until, until_there
@@ -55,6 +56,12 @@ def kill_worker_of(cluster: LocalCluster, agent: int) -> None:
     os.kill(worker, signal.SIGKILL)
 
 
+def kill_a_worker(cluster: LocalCluster) -> None:
+    """Kill one of the worker processes, whatever it does."""
+    with Client(cluster, set_as_default=False) as client:
+        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+
 def forty_jobs(tmp_path: Path) -> list[Job]:
     """Jobs of every kind, in four repositories and a plain directory."""
     places = [repository(tmp_path / f"project-{number}") for number in range(4)]
@@ -79,22 +86,31 @@ def forty_jobs(tmp_path: Path) -> list[Job]:
     return jobs
 
 
-async def test_forty_jobs_have_the_same_results_here_and_there_and_when_a_worker_is_killed(
+@pytest.mark.timeout(240)
+async def test_forty_jobs_have_the_same_results_here_and_there_even_if_a_worker_is_killed_in_the_middle(
     cluster: LocalCluster, tmp_path: Path
 ) -> None:
     jobs = forty_jobs(tmp_path)
     here = await run(jobs, tmp_path, 4)
-    there = await run(jobs, tmp_path, cluster)
     assert len(here.results) == 40
     assert set(here.summary.outcomes) == {"completed", "unknown", "policy_violated"}
-    assert [strip(result) for result in there.results] == [strip(result) for result in here.results]
-    assert {result.run.agent is None for result in there.results if result.run} == {False}
-    assert len({result.host for result in there.results}) == 1
+    async with fleet.run(
+        jobs, agent=command(), copies_in=tmp_path / "copies", engine=cluster, rerun_unknown=True
+    ) as running:
+        async for _ in running:
+            if len(running.results) == 12:
+                await asyncio.to_thread(kill_a_worker, cluster)
+    there = running.report
+    assert [comparable(result) for result in there.results] == [comparable(result) for result in here.results]
+    for one, other in zip(here.results, there.results, strict=True):
+        assert other.attempt > 1 or other.spent == one.spent
+    assert max(result.attempt for result in there.results) <= 2
 
 
-def strip(result: Any) -> tuple[Any, ...]:
-    """What differs is where a working copy that is kept since not all can be told was kept."""
-    return (*same(result)[:-1], result.kept is None)
+def comparable(result: JobResult) -> tuple[Any, ...]:
+    """What has to be the same; of what was kept, since not all can be told, the place may be another one."""
+    job, outcome, text, files, problem, violations, _, source, kind, commit, kept = same(result)
+    return (job, outcome, text, files, problem, violations, source, kind, commit, kept is None)
 
 
 async def test_a_worker_that_is_killed_changes_nothing_but_time(cluster: LocalCluster, tmp_path: Path) -> None:
@@ -224,3 +240,11 @@ async def test_an_engine_is_for_one_fleet_at_a_time(cluster: LocalCluster) -> No
     async with DaskEngine(cluster) as engine:
         with pytest.raises(InvalidState, match="another fleet"):
             await engine.__aenter__()
+
+
+def test_the_command_runs_jobs_there(
+    cluster: LocalCluster, tmp_path: Path, repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--dask", cluster.scheduler_address, "--copies-in", str(tmp_path / "copies")]
+    assert main(["fleet", *options, *command(), "--", "write src/code.txt two", "--", str(repo)]) == 0
+    assert capsys.readouterr().out == "      1/1  001-project: completed; files changed: 1\n"
