@@ -15,6 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 CANDIDATES := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11)
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+CHAOS_EXAMPLES ?= 500
 FUZZ_ARGS ?=
 SOAK_ARGS ?=
 GUARD_ARGS ?=
@@ -26,13 +27,14 @@ NPM_STAMP := tests/npm/node_modules/.package-lock.json
 WEB := acp_host/ui/web
 WEB_STAMP := $(WEB)/node_modules/.package-lock.json
 
-.PHONY: help demo test lint format setup npm-peers interop bench bench-guard smooth fuzz web schema-diff system-deps clean
+.PHONY: help demo test lint format setup npm-peers interop chaos bench bench-guard smooth fuzz web schema-diff system-deps clean
 
 help:
 	@echo "make demo     a whole conversation with the built-in agent, on the terminal"
 	@echo "make test     linters, types, layers and tests, these on all cores (PYTEST_ARGS=… is passed on, -n0 for one)"
 	@echo "make lint     the first three of these alone;  make format  lets ruff repair what it can"
 	@echo "make interop  conversations with real agents, installed into .interop/, against a fake model"
+	@echo "make chaos    arbitrary bad agents (CHAOS_EXAMPLES=500 of them), then the catalogue against acp-host run"
 	@echo "make web      build the page (acp_host/ui/static) from its sources (acp_host/ui/web)"
 	@echo "make smooth   how long the page is busy at a time: 10,000 entries, 200 updates a second, for 30 seconds"
 	@echo "make bench    speed and size, side by side with the official SDKs (BENCH_ARGS=--quick: two minutes)"
@@ -64,6 +66,10 @@ setup: $(VENV)/.installed-dev npm-peers
 interop: setup
 	$(BIN)/python -m tests.interop.agents
 	$(BIN)/python -m pytest -m interop tests/interop $(PYTEST_ARGS)
+
+chaos: setup
+	ACP_HOST_CHAOS_EXAMPLES=$(CHAOS_EXAMPLES) $(BIN)/python -m pytest tests/chaos/test_random.py $(PYTEST_ARGS)
+	$(BIN)/acp-host chaos check --interrupt -- $(BIN)/acp-host run --read-files {agent} -- hi
 
 bench: setup
 	$(BIN)/python -m tests.bench $(BENCH_ARGS)
