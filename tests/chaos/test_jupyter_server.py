@@ -29,7 +29,7 @@ from tests.ui.jupyter_servers import Jupyter, jupyter
 from tests.ui.pages import Page
 from tests.ui.test_hosted_agents import hosting, started
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)]
 
 SCRIPT = {"output_type": "display_data", "data": {"text/html": "<script>x()</script>"}, "metadata": {}}
 ONLY_LOOKS = """
@@ -179,21 +179,21 @@ sys.exit(subprocess.call(sys.argv[1:]))
 
 async def test_r383_agents_that_nobody_needs_are_ended_and_no_others(tmp_path: Path) -> None:
     used: list[float] = []
-    async with hosting(tmp_path, used=lambda: used.append(time.monotonic()), idle_timeout=2.0) as agents:
-        idle, working = await started(agents), await started(agents)
+    async with hosting(tmp_path, used=lambda: used.append(time.monotonic()), idle_timeout=1.0) as agents:
+        working = await agents.start("reference")
         page = Page()
 
         async def talk() -> None:
             viewer = await working.join(page.take, may_control=True)
-            await viewer.receive(
-                json.dumps({"id": 1, "command": "prompt", "session": working.sessions()[0]["id"], "text": "/wait"})
-            )
+            session = working.sessions()[0]["id"]
+            await viewer.receive(json.dumps({"id": 1, "command": "prompt", "session": session, "text": "/wait"}))
             await page.until(lambda: 1 in page.results)
             viewer.leave()
 
         await on_loop(agents.loop, talk)
+        idle = await agents.start("reference")
         await until(lambda: agents.find(idle.id) is None)
-        assert idle.status == "stopped"
+        await until(lambda: idle.status == "stopped")
         before = len(used)
         await until(lambda: len(used) >= before + 5)  # again and again it is seen to work
         assert working.status == "running"
