@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acp_host import PermissionPolicy, PermissionQueue
+from acp_host import AgentTarget, PermissionPolicy, PermissionQueue
 from acp_host.errors import InvalidInput, InvalidState
 from acp_host.services import FileService
 from acp_host.testing import ReferenceAgent
@@ -112,6 +112,8 @@ def test_options_that_are_right() -> None:
     assert options["unstable"] is True
     assert AgentSettings.of("one", "agent --acp").connect_options(queue, [])["permissions"] is queue
     assert "files" not in AgentSettings.of("one", "agent").connect_options(queue, [])
+    target = AgentTarget(command=("agent", "--acp"))
+    assert AgentSettings.of("one", target).target is AgentSettings.of("one", {"target": target}).target is target
 
 
 def test_settings_do_not_show_secrets() -> None:

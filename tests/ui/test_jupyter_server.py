@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import httpx2
 import pytest
 import pytest_asyncio
+from jupyter_server.extension.manager import ExtensionPackage
 from websockets.exceptions import InvalidStatus
 
+from acp_host.ui import jupyter_server
 from tests.ui.jupyter_servers import Jupyter, jupyter
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -32,6 +36,12 @@ async def no_agents(server: Jupyter) -> AsyncIterator[None]:
 async def stranger(server: Jupyter) -> AsyncIterator[httpx2.AsyncClient]:
     async with httpx2.AsyncClient(base_url=server.url, trust_env=False) as client:
         yield client
+
+
+async def test_the_extension_is_known_to_the_command_that_enables_extensions() -> None:
+    known = json.loads((Path(jupyter_server.__file__).parent / "jupyter_server_config.json").read_text())
+    [name] = known["ServerApp"]["jpserver_extensions"]
+    assert ExtensionPackage(name=name).validate()
 
 
 async def test_an_agent_is_started_talked_to_and_stopped(server: Jupyter) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from attrs import field, frozen
 
 from acp_host.errors import InvalidInput
+from acp_host.host.agent_target import AgentTarget
 from acp_host.services.files import BufferProvider, FileService, NotebookFormat
 from acp_host.services.permission_queue import PermissionQueue
 from acp_host.services.permissions import PermissionPolicy, Permissions
@@ -24,13 +25,13 @@ class AgentSettings:
 
     Attributes:
         name: what it is called in the configuration and on the pages.
-        target: its command or its URL.
+        target: its command, its URL, or an ``AgentTarget``.
         session_cwd: where its sessions work; ``None``: in the server's directory, or a folder below.
         options: all else that :func:`acp_host.connect` is given. Never shown: there may be secrets.
     """
 
     name: str
-    target: Sequence[str] | str
+    target: Sequence[str] | str | AgentTarget = field(repr=False)
     session_cwd: str | None = None
     options: Mapping[str, Any] = field(factory=dict, repr=False)
 
@@ -40,17 +41,20 @@ class AgentSettings:
 
         Args:
             name: of the agent.
-            given: its command or URL; or a mapping with it as ``target``, and arguments of :func:`acp_host.connect`.
-                There, ``files`` may also be a mapping of arguments of :class:`~acp_host.services.files.FileService`,
-                ``permissions`` also the path of a file with a policy, and ``session_cwd`` is where sessions work.
+            given: its command or URL, or an ``AgentTarget`` as :func:`acp_host.known` returns; or a mapping with one of
+                these as ``target``, and arguments of :func:`acp_host.connect`. There, ``files`` may also be a mapping
+                of arguments of :class:`~acp_host.services.files.FileService`, ``permissions`` also the path of a file
+                with a policy, and ``session_cwd`` is where sessions work.
 
         Raises:
             InvalidInput: it is none of these.
         """
         options = dict(given) if isinstance(given, Mapping) else {"target": given}
         target = options.pop("target", None)
-        if not target or not (isinstance(target, str) or _is_command(target)):
-            raise InvalidInput(f"agent {name!r}: target is its command, as a list of words or as one text, or its URL")
+        if not target or not (isinstance(target, str | AgentTarget) or _is_command(target)):
+            raise InvalidInput(
+                f"agent {name!r}: target is its command, as a list of words or as one text, its URL, or an AgentTarget"
+            )
         taken = [option for option in _OURS if option in options]
         if taken:
             raise InvalidInput(f"agent {name!r}: {', '.join(taken)} cannot be set here")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import inspect
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -45,7 +46,7 @@ class ContentsNotebooks:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._save = manager.save
         self._server = asyncio.get_running_loop()
-        if asyncio.iscoroutinefunction(manager.save):  # others block the loop, and so are alone
+        if inspect.iscoroutinefunction(manager.save):  # others block the loop, and so are alone
             manager.save = self._save_in_turn
 
     async def find_notebook(self, path: str, /) -> OpenNotebook | None:

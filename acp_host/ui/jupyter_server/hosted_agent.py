@@ -143,7 +143,7 @@ class HostedAgent:
             "id": self.id,
             "agent": self.settings.name,
             "status": str(self.status),
-            "error": self.error,
+            "error": None if self.status is AgentStatus.RUNNING and self.sessions() else self.error,
             "cwd": self.cwd,
             "started": self.started.isoformat(),
             "busy": self.is_busy,
