@@ -63,8 +63,12 @@ class BudgetWatch:
         return 0.0 if self._cost is None else max(0.0, self._cost.amount - self._cost_before)
 
     def told(self, update: Any, session: Session) -> None:
-        """Take an update of the turn. It may be told of something else first: requests to the model are no updates."""
-        if isinstance(update, UsageUpdate) or self._budget.turns is not None:
+        """Take an update of the turn; the state of its session may be further on by then."""
+        if isinstance(update, UsageUpdate):
+            self._note_tokens(update.used)
+            if update.cost:
+                self._note_cost(update.cost)
+        elif self._budget.turns is not None:
             self._look(session.state.snapshot())
 
     def turn_ended(self, result: TurnResult, snapshot: SessionSnapshot) -> None:
@@ -88,7 +92,8 @@ class BudgetWatch:
         self._hold("tokens", self._earlier_tokens + self._tokens, self._budget.tokens, "")
 
     def _note_cost(self, cost: Cost) -> None:
-        self._cost = cost
+        if self._cost is None or self._cost.currency != cost.currency or cost.amount > self._cost.amount:
+            self._cost = cost  # what was spent is never unspent, whatever an agent says
         if self._budget.currency in (None, cost.currency):
             self._reported.add("cost")
             spent = self._earlier_cost + self._cost_of_attempt()

@@ -15,7 +15,7 @@ from tests.automation import agents
     "budget, detail",
     [
         (Budget(tokens=250), "tokens is exceeded: 300 of 250"),
-        (Budget(cost=1.5), "cost is exceeded: 3 USD of 1.5 USD"),
+        (Budget(cost=1.5), "cost is exceeded: 2 USD of 1.5 USD"),
         (Budget(cost=2.5, currency="USD"), "cost is exceeded: 3 USD of 2.5 USD"),
         (Budget(turns=1), "turns is exceeded: "),
     ],
