@@ -58,7 +58,7 @@ class LoginQueue(QuestionQueue[LoginRequest, LoginMethod | None]):
     Args:
         timeout: seconds that a person may take, after which the refused call raises ``AuthRequired``; ``None``: as long
             as the call waits.
-        scheduler: decides when observers are called; ``None``: the running event loop.
+        scheduler: decides when observers are called; ``None``: the event loop of the connection.
         report: called with an observer and what it raised; without it that is logged.
     """
 

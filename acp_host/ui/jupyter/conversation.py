@@ -17,6 +17,7 @@ from attrs import frozen
 
 from acp_host import blocking
 from acp_host.errors import AcpError, ConnectionClosed, InvalidState
+from acp_host.host.login_queue import LoginQueue
 from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.permission_queue import PermissionQueue
 from acp_host.ui.feed import Feed
@@ -34,12 +35,14 @@ class Audience:
         say: takes a sentence on how the connection is, empty where all is well; called on any thread.
         permissions: the queue of what the connection asks permission for; ``None``: the views answer none.
         elicitation: likewise for forms and web pages.
+        logins: likewise for logins.
     """
 
     tell: Tell
     say: Callable[[str], None]
     permissions: PermissionQueue | None
     elicitation: ElicitationQueue | None
+    logins: LoginQueue | None
 
 
 class Conversation:
@@ -61,7 +64,8 @@ class Conversation:
         self._cwd = cwd
         self._audience = audience
         self._owns = owns
-        self._ready: concurrent.futures.Future[_Shown] = concurrent.futures.Future()
+        self._shown: concurrent.futures.Future[_Shown] = concurrent.futures.Future()
+        self._opened: concurrent.futures.Future[None] = concurrent.futures.Future()
         self._lock = threading.Lock()
         self._closed = False
         threading.Thread(target=self._begin, name="acp_host notebook", daemon=True).start()
@@ -73,25 +77,26 @@ class Conversation:
         Raises:
             AcpError: it could not be made, or was closed before.
         """
-        return self._shown().host
+        return self._shown.result().host
 
     @property
     def session(self) -> blocking.Session:
-        """The first one of the sessions that are open; waits until it is there.
+        """The first one of the sessions that are open; waits until there is one, or the agent has refused that.
 
         Raises:
             AcpError: there is no connection, or the agent has opened no session.
         """
-        shown = self._shown()
-        sessions = shown.host.sessions
+        host = self.host
+        problem = self._opened.exception()
+        sessions = host.sessions
         if not sessions:
-            raise shown.no_session or InvalidState("no session is open")
+            raise problem or InvalidState("no session is open")
         return sessions[0]
 
     def take(self, content: Mapping[str, Any]) -> None:
         """Take a message of a view, on any thread, without waiting."""
-        if self._ready.done() and self._ready.exception() is None:
-            shown = self._ready.result()
+        if self._shown.done() and self._shown.exception() is None:
+            shown = self._shown.result()
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 shown.loop.call_soon_threadsafe(shown.views.take, dict(content))
 
@@ -99,60 +104,69 @@ class Conversation:
         """End the views, and the connection unless it is somebody else's. May be called repeatedly."""
         with self._lock:
             before, self._closed = self._closed, True
-            begun = self._ready.done()
+            begun = self._shown.done()
             if not begun:
-                self._ready.set_exception(ConnectionClosed("the connection was closed before it was made"))
-        if not before and begun and self._ready.exception() is None:
-            self._end(self._ready.result())
+                self._shown.set_exception(ConnectionClosed("the connection was closed before it was made"))
+        if not before and begun and self._shown.exception() is None:
+            self._end(self._shown.result())
 
-    def _shown(self) -> _Shown:
-        return self._ready.result()
+    # --- on the thread on which it begins ---------------------------------------------------------------------------
 
     def _begin(self) -> None:
         self._audience.say(f"Starting {self._name} …")
         try:
-            shown = self._open(self._connect())
+            shown = self._open()
         except Exception as error:
             with self._lock:
-                if not self._ready.done():
-                    self._ready.set_exception(error)
+                if not self._shown.done():
+                    self._shown.set_exception(error)
             self._audience.say(f"{self._name} could not be started: {error}")
             return
         with self._lock:
             if not self._closed:
-                self._ready.set_result(shown)
+                self._shown.set_result(shown)
         if self._closed:
             self._end(shown)
-        else:
-            self._audience.say("" if shown.no_session is None else f"No session was opened: {shown.no_session}")
-            self._audience.tell({"view": "*", "kind": "gone", "number": 0}, ())
+            return
+        self._audience.say("")
+        self._audience.tell({"view": "*", "kind": "gone", "number": 0}, ())  # those that came early come again
+        self._open_session(shown.host)
 
-    def _open(self, host: blocking.HostConnection) -> _Shown:
+    def _open(self) -> _Shown:
+        host = self._connect()
         try:
-            no_session = self._open_session(host)
-            return host.run(self._show, host, no_session)
+            return host.run(self._show, host)
         except BaseException:
             if self._owns:
                 host.close()
             raise
 
-    def _open_session(self, host: blocking.HostConnection) -> AcpError | None:
-        """Open a session where there is none; return why there is none then."""
+    def _open_session(self, host: blocking.HostConnection) -> None:
+        """Open a session where there is none; where that needs a login, the views, which are there by now, are asked."""
         try:
             if not host.sessions:
                 host.new_session(self._cwd)
-        except AcpError as error:  # a login may be wanted, which the views have a place for
-            return error
-        return None
+        except Exception as error:
+            self._opened.set_exception(error)
+            if not self._closed:
+                self._audience.say(f"No session was opened: {error}")
+        else:
+            self._opened.set_result(None)
 
-    async def _show(self, host: blocking.HostConnection, no_session: AcpError | None) -> _Shown:
+    async def _show(self, host: blocking.HostConnection) -> _Shown:
         audience = self._audience
         ends = contextlib.AsyncExitStack()
-        feed = await ends.enter_async_context(
-            Feed(host.asynchronous, permissions=audience.permissions, elicitation=audience.elicitation, cwd=self._cwd)
+        feed = Feed(
+            host.asynchronous,
+            permissions=audience.permissions,
+            elicitation=audience.elicitation,
+            logins=audience.logins,
+            cwd=self._cwd,
         )
+        await ends.enter_async_context(feed)
         views = await ends.enter_async_context(Views(feed, audience.tell))
-        return _Shown(host=host, loop=asyncio.get_running_loop(), views=views, ends=ends.aclose, no_session=no_session)
+        ends.callback(host.asynchronous.on_sessions_changed(lambda _: audience.say("")))
+        return _Shown(host=host, loop=asyncio.get_running_loop(), views=views, ends=ends.aclose)
 
     def _end(self, shown: _Shown) -> None:
         with contextlib.suppress(AcpError):  # it was closed by another
@@ -170,4 +184,3 @@ class _Shown:
     loop: asyncio.AbstractEventLoop
     views: Views
     ends: Callable[[], Any]
-    no_session: AcpError | None

@@ -12,6 +12,7 @@ import traitlets
 
 from acp_host import blocking
 from acp_host.errors import InvalidInput
+from acp_host.host.login_queue import LoginQueue
 from acp_host.host.prompt_content import PromptPart
 from acp_host.reminders import Reminder, ReminderReceipt
 from acp_host.services.elicitation_queue import ElicitationQueue
@@ -40,11 +41,11 @@ class AgentWidget(anywidget.AnyWidget):
     Args:
         target: as for :func:`acp_host.blocking.connect`.
         host: a connection of :mod:`acp_host.blocking` that is there already, in place of ``target``; it stays open when
-            the widget is closed. Pass the queues that it was given as ``permissions`` and ``elicitation``, too.
-        cwd: where the session works; with ``target`` also the agent's process.
+            the widget is closed. Pass the queues that it has as ``permissions``, ``elicitation`` and ``authenticate``.
+        cwd: where the session works.
         permissions: ``"ask"``, ``"reject"``, ``"read_only"``, ``"allow_once"``, or as for ``connect``. What a policy
             does not decide is asked in the widget, and so is everything without this.
-        elicitation: as for ``connect``; without it, forms and web pages are shown in the widget.
+        elicitation, authenticate: as for ``connect``; without them, the widget shows forms, web pages and logins.
         height: of the view, in pixels.
         options: as for ``connect``, e.g. ``files=True``, which also keeps notebooks valid; nothing that lets the agent
             act is offered without.
@@ -68,6 +69,7 @@ class AgentWidget(anywidget.AnyWidget):
         cwd: str | os.PathLike[str] = ".",
         permissions: Any = None,
         elicitation: Any = None,
+        authenticate: Any = None,
         height: int = _HEIGHT,
         **options: Any,
     ) -> None:
@@ -77,21 +79,24 @@ class AgentWidget(anywidget.AnyWidget):
             raise InvalidInput(f"a connection that is there already takes no {', '.join(options)}")
         super().__init__(height=height)
         decides, permission_queue = asking(permissions)
-        forms = ElicitationQueue() if elicitation is None and host is None else elicitation
+        if host is None:
+            elicitation = ElicitationQueue() if elicitation is None else elicitation
+            authenticate = LoginQueue() if authenticate is None else authenticate
         here = str(cwd) if _is_elsewhere(target) else os.path.abspath(cwd)
 
         def connect() -> blocking.HostConnection:
             if host is not None:
                 return host
             assert target is not None
-            given = {"sidebar": True, **_with_notebooks(options)}
-            return blocking.connect(target, permissions=decides, elicitation=forms, **given)
+            asks = {"permissions": decides, "elicitation": elicitation, "authenticate": authenticate, "sidebar": True}
+            return blocking.connect(target, **(asks | _with_notebooks(options)))
 
         audience = Audience(
             tell=self.send,
             say=self._say,
             permissions=permission_queue if host is None else permissions,
-            elicitation=forms if isinstance(forms, ElicitationQueue) else None,
+            elicitation=elicitation if isinstance(elicitation, ElicitationQueue) else None,
+            logins=authenticate if isinstance(authenticate, LoginQueue) else None,
         )
         self._conversation = Conversation(
             connect, name=_name_of(target, host), cwd=here, audience=audience, owns=host is None

@@ -102,11 +102,23 @@ class TestBeginning:
         assert widget.told[-1][0]["kind"] == "got"
         widget.close()
 
-    def test_an_agent_that_wants_a_login_is_told_and_the_connection_stays(self) -> None:
-        widget = Told(ReferenceAgent(require_auth=True).transport())
+    def test_a_login_that_is_wanted_is_asked_in_the_view_and_then_the_session_opens(self, tmp_path: Path) -> None:
+        widget = Told(ReferenceAgent(require_auth=True).transport(), cwd=tmp_path)
+        assert not widget.host.closed
+        widget.says("join")
+        question = widget.until(lambda: next((m["items"][0] for m in widget.messages("questions") if m["items"]), None))
+        widget.command(id=1, command="answer", question=question["number"], login="agent")
+        widget.until(lambda: widget.messages("result"))
+        assert widget.messages("result")[-1]["ok"], widget.messages("result")
+        assert widget.prompt("/say Hello").wait().text == "Hello"
+        widget.close()
+
+    def test_without_a_login_there_is_no_session_and_the_connection_stays(self) -> None:
+        agent = ReferenceAgent(require_auth=True)
+        widget = Told(agent.transport(), authenticate=lambda request: None)
         with pytest.raises(acp_host.AuthRequired):
             _ = widget.session
-        assert widget._words.startswith("No session was opened: ")
+        widget.until(lambda: widget._words.startswith("No session was opened: "))
         assert not widget.host.closed
         widget.close()
 
