@@ -142,7 +142,7 @@ class Conversation:
             raise
 
     def _open_session(self, host: blocking.HostConnection) -> None:
-        """Open a session where there is none; where that needs a login, the views, which are there by now, are asked."""
+        """Open a session where there is none. The views are there by now, and asked where a login is wanted."""
         try:
             if not host.sessions:
                 host.new_session(self._cwd)

@@ -86,7 +86,9 @@ class Views:
             view.asked(content.get("command"))
 
     def _join(self, name: str) -> None:
-        if name in self._views or len(self._views) >= _MOST_VIEWS:
+        if name in self._views:  # it has lost its way here meanwhile
+            self._drop(name)
+        if len(self._views) >= _MOST_VIEWS:
             return
         view = self._views[name] = _View(name, self._feed, self._tell)
         self._tasks.start(view.read_commands())

@@ -26,6 +26,10 @@ from acp_host.ui.page_files import STATIC
 __all__ = ["AgentWidget"]
 
 _HEIGHT = 560
+_KEPT = (
+    "<p><em>A conversation with an agent was here. It lives in a kernel; run the cell to begin another one.</em></p>"
+)
+"""What is seen of it where notebooks are only read."""
 
 
 class AgentWidget(anywidget.AnyWidget):
@@ -138,6 +142,12 @@ class AgentWidget(anywidget.AnyWidget):
         if self._conversation is not None:
             self._conversation.close()
         super().close()
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        bundle: tuple[dict[str, Any], dict[str, Any]] | None = super()._repr_mimebundle_(**options)
+        if bundle is not None:  # else it was closed
+            bundle[0]["text/html"] = _KEPT
+        return bundle
 
     @property
     def answers_while_busy(self) -> bool:

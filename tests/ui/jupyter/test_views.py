@@ -98,6 +98,16 @@ async def test_a_view_that_is_not_known_is_told_so_and_may_come() -> None:
         await page.do("resume", session=session.id)
 
 
+async def test_a_view_that_comes_again_begins_anew() -> None:
+    async with shown() as (notebook, session, feed):
+        page = notebook.join("one")
+        await page.do("resume", session=session.id)
+        again = notebook.join("one")
+        await again.do("resume", session=session.id)
+        assert [viewer.number for viewer in feed.viewers] == [2]
+        assert feed.controller is feed.viewers[0]
+
+
 async def test_commands_are_done_in_order() -> None:
     async with shown() as (notebook, session, _):
         page = notebook.join("one")

@@ -15,6 +15,7 @@ from acp_host import PermissionPolicy, PermissionQueue, Permissions, blocking
 from acp_host.testing import ReferenceAgent
 from acp_host.ui.jupyter import AgentWidget, ServerAgentWidget
 from acp_host.ui.jupyter.asking import asking
+from acp_host.ui.page_files import STATIC
 from tests.ui.jupyter.widgets import DEADLINE, Told, shown
 
 
@@ -107,7 +108,7 @@ class TestBeginning:
         assert not widget.host.closed
         widget.says("join")
         question = widget.until(lambda: next((m["items"][0] for m in widget.messages("questions") if m["items"]), None))
-        widget.command(id=1, command="answer", question=question["number"], login="agent")
+        widget.command(id=1, command="answer", question=question["number"], login=question["ways"][0]["id"])
         widget.until(lambda: widget.messages("result"))
         assert widget.messages("result")[-1]["ok"], widget.messages("result")
         assert widget.prompt("/say Hello").wait().text == "Hello"
@@ -149,6 +150,19 @@ class TestConnectionThatIsThere:
         widget.says("here")
         widget.close()
         assert widget._words == "The conversation with Reference Agent has ended."
+
+
+class TestDisplay:
+    def test_it_is_a_widget_and_words_where_there_are_no_widgets(self, tmp_path: Path) -> None:
+        with shown(tmp_path) as widget:
+            bundle, _ = widget._repr_mimebundle_()
+            assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
+            assert "run the cell" in bundle["text/html"]
+
+    def test_the_page_that_it_brings_is_that_of_the_web_server(self, tmp_path: Path) -> None:
+        with shown(tmp_path) as widget:
+            assert widget._esm == (STATIC / "view.js").read_text(encoding="utf-8")
+            assert widget._css == (STATIC / "view-style.css").read_text(encoding="utf-8")
 
 
 class TestEnd:

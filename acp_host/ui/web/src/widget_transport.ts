@@ -38,9 +38,10 @@ const HEARTBEAT = 15_000;
 const PATIENCE = 3_000;
 
 const BUSY =
-  "The kernel has not got what you did: it is busy with a cell, which delays it, or it has ended. What the agent does goes on and is shown.";
+  "The kernel has not got what you did: it is busy with a cell, or it has ended. What the agent does goes on meanwhile, and is shown.";
 const SILENT =
-  "Nothing answers here. The conversation lives in the kernel that it was begun in: that is busy, has ended, or was restarted. Run the cell again to begin another one.";
+  "Nothing answers here. The conversation lives in the kernel that it was begun in, which is busy or has ended. Run the cell again to begin another one.";
+const ENDED = "The conversation has ended with the kernel that it was begun in. Run the cell again to begin another one.";
 
 export class WidgetTransport implements Transport {
   private readonly view = randomName();
@@ -48,6 +49,7 @@ export class WidgetTransport implements Transport {
   private timers: number[] = [];
   private number = 0;
   private joined = false;
+  private reached = true;
   private told = "";
   private receive: (message: FromHost) => void = () => {};
   private connected: (state: Connected) => void = () => {};
@@ -83,7 +85,20 @@ export class WidgetTransport implements Transport {
   private say(kind: ToKernel["kind"], command?: string): void {
     const number = ++this.number;
     this.unanswered.set(number, Date.now());
-    this.model.send({ view: this.view, kind, number, ...(command !== undefined && { command }) });
+    this.post({ view: this.view, kind, number, ...(command !== undefined && { command }) });
+  }
+
+  private post(content: ToKernel): void {
+    try {
+      this.model.send(content);
+      this.reached = true;
+    } catch {
+      // There is no kernel any more, or not for now.
+      this.reached = false;
+      if (this.joined) this.connected("lost");
+      this.joined = false;
+    }
+    this.tell();
   }
 
   private readonly take = (content: FromKernel, buffers: DataView[]): void => {
@@ -115,14 +130,15 @@ export class WidgetTransport implements Transport {
   }
 
   private took(number: number): void {
-    this.model.send({ view: this.view, kind: "took", number });
+    this.post({ view: this.view, kind: "took", number });
   }
 
   /** Says what the kernel says of the conversation, or that it does not answer. */
   private readonly tell = (): void => {
     const [since] = this.unanswered.values();
     const late = since !== undefined && Date.now() - since > PATIENCE;
-    const words = late ? (this.joined ? BUSY : SILENT) : String(this.model.get("_words") ?? "");
+    const silence = !this.reached ? ENDED : this.joined ? BUSY : SILENT;
+    const words = late || !this.reached ? silence : String(this.model.get("_words") ?? "");
     if (words !== this.told) this.note((this.told = words));
   };
 }
