@@ -34,6 +34,11 @@ class Told(AgentWidget):
             self.told.append((content, json.loads(buffers[0]) if buffers else None))
             self._more.notify_all()
 
+    def _say(self, words: str) -> None:
+        with self._more:
+            super()._say(words)
+            self._more.notify_all()
+
     def says(self, kind: str, number: int = 1, **more: Any) -> None:
         """Be told something by a view, as by the kernel."""
         self._handle_custom_msg({"view": "a view", "kind": kind, "number": number, **more}, [])
