@@ -20,6 +20,8 @@ __all__ = ["Lab", "Notebook", "jupyter_lab"]
 
 _PATIENCE = 60.0
 """Seconds that a server, a kernel or a cell may take."""
+_GOODBYE = 15.0
+"""Seconds that a server may take to end; its kernels notice its end."""
 _QUIET = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
 """No news from elsewhere."""
 
@@ -128,6 +130,11 @@ class Notebook:
         outputs = await self.do(f"return panel.content.widgets[{cell}].model.outputs.toJSON()")
         return "".join(output.get("text", "") + "\n".join(output.get("traceback", ())) for output in outputs)
 
+    async def use_theme(self, name: str) -> None:
+        """Switch to another theme, e.g. ``JupyterLab Dark``."""
+        await self.do(f"await app.commands.execute('apputils:change-theme', {{ theme: {json.dumps(name)} }})")
+        await self.page.locator(f"body[data-jp-theme-name={json.dumps(name)}]").wait_for(state="attached")
+
     def view(self, number: int = 0) -> Locator:
         """A view of a widget, counted from the top of the page."""
         return self.page.locator(".acp-view").nth(number)
@@ -175,9 +182,19 @@ async def jupyter_lab(browser: Browser, folder: Path) -> AsyncIterator[Lab]:
             url = await _address(server, runtime, log)
             yield Lab(url=url, token=token, folder=notebooks, browser=browser)
         finally:
-            if server.returncode is None:
-                server.terminate()
+            await _ended(server)
+
+
+async def _ended(server: asyncio.subprocess.Process) -> None:
+    """End a server, and with it its kernels."""
+    if server.returncode is None:
+        server.terminate()
+    try:
+        async with asyncio.timeout(_GOODBYE):
             await server.wait()
+    except TimeoutError:
+        server.kill()
+        await server.wait()
 
 
 async def _address(server: asyncio.subprocess.Process, runtime: Path, log: Path) -> str:

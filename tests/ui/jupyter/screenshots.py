@@ -22,24 +22,25 @@ _CELLS = (
     "%%acp\n/say **Done.** See `notes.txt`, and [the specification](https://agentclientprotocol.com).\n/usage",
     "%acp usage",
 )
+_SIZE = {"width": 1000, "height": 860}
 _THEMES = {"widget": "JupyterLab Light", "widget-dark": "JupyterLab Dark"}
 
 
 async def _prepare(lab: Lab, folder: Path) -> None:
-    async with lab.notebook(*_CELLS) as notebook:
-        await lab.do("await app.commands.execute('application:toggle-left-area')")
+    async with lab.notebook(*_CELLS, reduced_motion="reduce") as notebook:
         await notebook.run(0)
         view = notebook.view()
+        await notebook.page.set_viewport_size(_SIZE)
         await view.get_by_text("You control the agent").wait_for()
         for cell in (1, 2, 3):
             await notebook.run(cell)
         await say(view, "/notice warning The disk is nearly full\n/edit notes.txt")
         await view.get_by_role("group", name="asks for permission").wait_for()
         for name, theme in _THEMES.items():
-            await lab.use_theme(theme)
-            await lab.page.mouse.move(0, 0)
+            await notebook.use_theme(theme)
+            await notebook.page.mouse.move(0, 0)
             await view.scroll_into_view_if_needed()
-            await lab.page.screenshot(path=folder / f"{name}.png")
+            await notebook.page.screenshot(path=folder / f"{name}.png")
 
 
 async def take(folder: Path) -> None:

@@ -80,7 +80,7 @@ async def test_a_conversation(lab: Lab) -> None:
         await expect(notebook.page.locator(".jp-CodeCell")).to_have_count(2)
 
         await notebook.do("await panel.context.save()")
-        await lab.load()  # its views are missed, and the new one acts
+        await notebook.load()  # its views are missed, and the new one acts
         await expect(notebook.page.get_by_text("You control the agent, 1 more viewer")).to_have_count(1)
 
 
@@ -110,4 +110,5 @@ async def test_a_kernel_that_is_restarted_ends_the_agent_and_the_view_says_so(la
         await notebook.do("await panel.sessionContext.session.kernel.restart()")
         gone = f"import psutil\nprint(psutil.pid_exists({agent}) and psutil.Process({agent}).status())"
         assert await notebook.cell(gone) in ("False\n", "zombie\n")
-        await expect(notebook.view()).to_contain_text("has ended with the kernel", timeout=30_000)
+        words = notebook.page.get_by_text("has ended with the kernel")
+        await expect(words).to_be_visible(timeout=30_000)
