@@ -93,7 +93,7 @@ class AgentWidget(anywidget.AnyWidget):
                 return host
             assert target is not None
             asks = {"permissions": decides, "elicitation": elicitation, "authenticate": authenticate, "sidebar": True}
-            return blocking.connect(target, **(asks | _with_notebooks(options)))
+            return blocking.connect(target, **{**asks, **_with_notebooks(options)})
 
         audience = Audience(
             tell=self.send,
