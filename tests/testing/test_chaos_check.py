@@ -13,10 +13,24 @@ import pytest
 from acp_host.testing.chaos import BadAgent, Meeting, Report, Rule, check_host, find
 from acp_host.testing.chaos.program import main
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs use POSIX signals")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="the programs use POSIX signals"),
+    pytest.mark.timeout(180),  # two interpreters for each meeting, on a machine that may be busy
+]
 
 HOSTS = Path(__file__).parents[1] / "interop" / "chaos_hosts"
-OUR_HOST = [sys.executable, "-m", "acp_host", "run", "--read-files", "{agent}", "--", "hi"]
+OUR_HOST = [
+    sys.executable,
+    "-m",
+    "acp_host",
+    "run",
+    "--permissions",
+    "allow-once",
+    "--read-files",
+    "{agent}",
+    "--",
+    "hi",
+]
 
 BY_HAND = """
 import json, subprocess, sys, time
@@ -61,7 +75,7 @@ def host(tmp_path: Path) -> Any:
 
 
 async def met(command: list[str], *names: str, **options: Any) -> list[Meeting]:
-    report = await check_host(command, [find(name) for name in names], **{"timeout": 20.0, **options})
+    report = await check_host(command, [find(name) for name in names], **{"timeout": 60.0, **options})
     return list(report.meetings)
 
 
@@ -98,7 +112,7 @@ async def test_a_host_that_gets_it_right(host: Any) -> None:
     ],
 )
 async def test_what_hosts_get_wrong_is_found(host: Any, body: str, name: str, rule: Rule) -> None:
-    [meeting] = await met(host(body), name, timeout=4.0 if rule == Rule.EXITS else 20.0)
+    [meeting] = await met(host(body), name, timeout=4.0 if rule == Rule.EXITS else 60.0)
     assert rule in wrong(meeting), meeting
 
 

@@ -40,7 +40,7 @@ async def check_host(
     command: Sequence[str],
     agents: Sequence[BadAgent] = CATALOGUE,
     *,
-    timeout: float = 30.0,
+    timeout: float = 60.0,
     jobs: int = 1,
     interrupt: bool = False,
     judge_status: bool = True,

@@ -97,7 +97,7 @@ def add_commands(commands: Any) -> None:
     )
     add = checking.add_argument
     add("--only", action="append", default=[], metavar="NAME", help="meet this agent alone; may be given again")
-    add("--timeout", type=float, default=30.0, metavar="S", help="the host hangs after S seconds (default: 30)")
+    add("--timeout", type=float, default=60.0, metavar="S", help="the host hangs after S seconds (default: 60)")
     add("--jobs", type=int, default=1, metavar="N", help="so many meetings at the same time (default: 1)")
     add("--interrupt", action="store_true", help="cancel turns by Ctrl-C (SIGINT)")
     add("--any-status", action="store_true", help="do not judge the exit status of the host")
