@@ -118,7 +118,7 @@ async def test_what_hosts_get_wrong_is_found(host: Any, body: str, name: str, ru
 
 async def test_a_cancel_that_does_not_come_is_not_seen_and_ctrl_c_makes_one() -> None:
     [meeting] = await met(OUR_HOST, "asks-after-cancel", jobs=2)
-    assert str(meeting.verdict) == "not_seen"
+    assert str(meeting.verdict) == "not_seen", meeting
     [meeting] = await met(OUR_HOST, "asks-after-cancel", interrupt=True)
     assert str(meeting.verdict) == "passed", meeting
 

@@ -30,7 +30,7 @@ __all__ = ["AGENT", "check_host"]
 AGENT = "{agent}"
 """Stands for the command of the agent in the command of a host."""
 _TAIL = 8192
-_LAST_STEPS = 3.0
+_LAST_STEPS = 10.0
 """Seconds that processes of the agent may take to end once the host has."""
 _LOOK = 0.05
 """Seconds between two looks at what another process is doing."""
