@@ -127,7 +127,8 @@ class Attempt:
     def _connect(self, stack: AsyncExitStack) -> Any:
         audit = self.plan.connection.get("audit") or AuditTrail()
         stack.callback(audit.on_record(self._decided))
-        return self.plan.connect(self.number, audit=audit, on_stderr=self._stderr)
+        here = {} if self.plan.target.remote else {"on_stderr": self._stderr}  # elsewhere, there is none to hear of
+        return self.plan.connect(self.number, audit=audit, **here)
 
     def _ready(self, host: HostConnection, stack: AsyncExitStack) -> None:
         for diagnostic in host.diagnostics:

@@ -10,7 +10,7 @@ import pytest
 
 import acp_host
 from acp_host import InvalidInput, Retries, RunFailed, RunReason, RunResult, Timeouts, run_prompt
-from acp_host.testing import ReferenceAgent, ScriptedAgent
+from acp_host.testing import ReferenceAgent, ScriptedAgent, serve_http, serve_websocket
 from tests.automation import agents
 
 Script = Callable[[ScriptedAgent], Awaitable[Any]]
@@ -184,6 +184,15 @@ async def test_only_what_was_certainly_not_begun_is_tried_again(tmp_path: Path) 
 def test_a_wrong_argument_is_refused_at_once(tmp_path: Path, arguments: dict[str, Any], problem: str) -> None:
     with pytest.raises(InvalidInput, match=problem):
         run_prompt(**{"agent": ["agent"], "prompt": "x", "cwd": tmp_path, **arguments})
+
+
+@pytest.mark.parametrize("serve", [serve_websocket, serve_http])
+async def test_an_agent_elsewhere_is_reached_by_its_url(serve: Any) -> None:
+    async with serve(ReferenceAgent().serve) as served:
+        remote = acp_host.RemoteOptions(bearer=served.token)
+        result = await run_prompt(served.url, "/say Hello", cwd="/workspace", remote=remote, remind="Be brief")
+    assert (result.text, result.changes, result.completed) == ("Hello", (), True)
+    assert served.token not in json.dumps(result.to_json())
 
 
 def test_without_await(tmp_path: Path) -> None:
