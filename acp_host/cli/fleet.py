@@ -160,7 +160,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     with interrupts.first_does(cancel):
         async with running:
             async for result in running:
-                _show(result, running.summary, options)
+                _show(result, f"{len(running.results)}/{len(jobs)}", options)
                 all_put = await _put_on_branch(result, options.branch) and all_put
     _show_summary(running.summary, options)
     code = _code_of(running.results, running.summary, denied_ok=options.denied_ok)
@@ -270,11 +270,10 @@ def _budget(cost: str | None, tokens: int | None, option: str) -> Budget:
     return Budget(tokens=tokens, cost=amount, currency=currency)
 
 
-def _show(result: JobResult, summary: FleetSummary, options: argparse.Namespace) -> None:
+def _show(result: JobResult, count: str, options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps({"type": "result", **result.to_json()}), flush=True)
         return
-    count = f"{sum(summary.outcomes.values())}/{summary.jobs}"
     parts = [str(result.outcome.kind).replace("_", " ")]
     if result.outcome.kind != JobOutcomeKind.COMPLETED and result.outcome.detail:
         parts.append(result.outcome.detail.partition("\n")[0])

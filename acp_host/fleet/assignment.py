@@ -51,7 +51,7 @@ class FleetSettings:
     copies_in: str | None = None
     uncommitted: Uncommitted = Uncommitted.INCLUDE
     keep: Keep = Keep.NEVER
-    connection: Mapping[str, Any] = field(factory=dict)
+    connection: Mapping[str, Any] = field(factory=dict, repr=False)
 
     @property
     def home(self) -> Path:

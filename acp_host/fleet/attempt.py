@@ -25,7 +25,7 @@ from acp_host.fleet.assignment import SERVICES, Assignment, Keep
 from acp_host.fleet.git import GitFailed
 from acp_host.fleet.outcomes import JobOutcomeKind
 from acp_host.fleet.patches import ChangedFile, Changes, changed_files
-from acp_host.fleet.places import RECORDS, Place, clear_directory
+from acp_host.fleet.places import Place, clear_directory, make_home, records_in
 from acp_host.fleet.result import JobResult, Violation
 from acp_host.fleet.spending import Spent
 from acp_host.fleet.working_copies import WorkingCopy, make_copy
@@ -169,7 +169,7 @@ def _without_place(outcome: RunOutcome, copy: WorkingCopy) -> RunOutcome:
 def _fresh_copy(assignment: Assignment) -> WorkingCopy:
     """Make the working copy, in place of what earlier attempts have left behind on this machine."""
     settings, directory = assignment.settings, assignment.directory
-    settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_home(settings.home)
     for number in range(1, assignment.number):
         earlier = evolve(assignment, number=number).directory
         if earlier.exists() and settings.keep is Keep.NEVER:
@@ -200,7 +200,7 @@ def _connection(assignment: Assignment, copy: WorkingCopy) -> dict[str, Any]:
             options[name] = options[name]()
     if resolve_target(settings.agent).remote:
         return options
-    options.setdefault("process_records", settings.home / RECORDS)
+    options.setdefault("process_records", records_in(settings.home))
     options["launcher"] = _launcher_in(copy.cwd, options.get("launcher"))
     return options
 
@@ -242,4 +242,6 @@ async def _in_thread(work: Callable[[], _T]) -> _T:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # nobody is there to hear of it
         raise

@@ -20,7 +20,7 @@ from acp_host.fleet.journal import Journal, JournaledJob, JournalFailed, Stage
 from acp_host.fleet.outcomes import JobOutcomeKind
 from acp_host.fleet.places import Place
 from acp_host.fleet.result import JobResult
-from acp_host.fleet.spending import Spent, exceeded, left_of
+from acp_host.fleet.spending import Ledger, Spent, exceeded, left_of
 from acp_host.redaction import redact_text
 
 __all__ = ["Conductor", "FleetPlan"]
@@ -59,7 +59,7 @@ class Conductor:
         self._receive = receive
         self._name = secrets.token_hex(4)
         self._stops: set[Stop] = set()
-        self._spent: dict[tuple[str, int], Spent] = {}
+        self._ledger = Ledger()
         self._left = len(plan.jobs)
 
     def stop(self, reason: str) -> None:
@@ -89,7 +89,8 @@ class Conductor:
 
     async def _conduct(self, known: list[JournaledJob]) -> None:
         for job in known:
-            self._spent.update({(job.job.id, attempt.number): attempt.spent for attempt in job.attempts})
+            for attempt in job.attempts:
+                self._ledger.note(job.job.id, attempt.number, attempt.spent)
         await self._clean_up(known)
         self._hold()
         waiting = []
@@ -141,7 +142,7 @@ class Conductor:
             if self.stopped is not None:
                 return self._result(job, number - 1, JobOutcomeKind.NOT_RUN, self.stopped)
             budget = job.budget or self._plan.job_budget
-            left = None if budget is None else left_of(budget, self._spent_on(job))
+            left = None if budget is None else left_of(budget, self._ledger.of(job.id))
             if budget is not None and left is None:
                 detail = "earlier attempts have spent the whole budget"
                 over = self._result(job, number - 1, JobOutcomeKind.FAILED, detail)
@@ -182,7 +183,7 @@ class Conductor:
         self.note_spent(job, number, result.spent)
         if result.outcome.kind == JobOutcomeKind.NOT_RUN:
             await self._write(lambda: self._journal.lost(job.id, number))
-        return evolve(result, spent=self._spent_on(job))
+        return evolve(result, spent=self._ledger.of(job.id))
 
     async def _lost(self, caller: _Journaling, job: Job, number: int, why: str) -> JobResult | None:
         again = JobOutcomeKind.UNKNOWN in self._plan.rerun
@@ -197,27 +198,22 @@ class Conductor:
     def _result(self, job: Job, number: int, kind: JobOutcomeKind, detail: str) -> JobResult:
         reason = RunReason.OUTCOME_UNKNOWN if kind is JobOutcomeKind.UNKNOWN else None
         outcome = RunOutcome(kind=kind, reason=reason, detail=detail)
-        return JobResult(job=job, outcome=outcome, attempt=number, spent=self._spent_on(job))
+        return JobResult(job=job, outcome=outcome, attempt=number, spent=self._ledger.of(job.id))
 
     def _unknown(self, known: JournaledJob, detail: str) -> JobResult:
         return self._result(known.job, known.attempts[-1].number, JobOutcomeKind.UNKNOWN, detail)
 
     # --- what is spent ----------------------------------------------------------------------------------------------
 
-    def _spent_on(self, job: Job) -> Spent:
-        return Spent.total(spent for (job_id, _), spent in self._spent.items() if job_id == job.id)
-
     @property
     def spent(self) -> Spent:
         """What was spent so far, all together."""
-        return Spent.total(self._spent.values())
+        return self._ledger.total
 
     def note_spent(self, job: Job, number: int, spent: Spent) -> None:
         """Take what an attempt has spent so far; a fleet that has spent more than it may is stopped."""
-        before = self._spent.get((job.id, number), Spent())
-        now = before.at_least(spent)
-        if now != before:
-            self._spent[job.id, number] = now
+        now = self._ledger.note(job.id, number, spent)
+        if now is not None:
             self._thread.submit(self._journal.spent, job.id, number, now)
             self._hold()
 

@@ -119,9 +119,7 @@ class DaskEngine:
         """Make an attempt; see :class:`~acp_host.fleet.engine.Engine`."""
         key = f"acp-host-{assignment.job.id}-{assignment.number}-{secrets.token_hex(4)}"
         order = self._orders[key] = _Order(caller, stop, self._call)
-        future = self._client.submit(
-            dask_worker.work, assignment, self._topic, key, key=key, pure=False, retries=0, allow_other_workers=False
-        )
+        future = self._client.submit(dask_worker.work, assignment, self._topic, key, key=key, pure=False, retries=0)
         result = asyncio.ensure_future(_result_of(future))
         listening = asyncio.ensure_future(order.listen())
         try:
@@ -206,12 +204,13 @@ class DaskEngine:
         """Tell the workers now and then that somebody still wants what they do."""
         while True:
             await asyncio.sleep(dask_worker.LEASE / 4)
-            places: dict[str, list[str]] = {}
+            tokens: dict[str, list[str]] = {}
             for order in self._orders.values():
                 if order.worker is not None:
-                    places.setdefault(order.worker[0], []).append(order.worker[1])
-            for worker, tokens in places.items():
-                self._call(worker, dask_worker.renew, tokens)
+                    tokens.setdefault(order.worker[0], []).append(order.worker[1])
+                    order.stop_again()
+            for worker, of_worker in tokens.items():
+                self._call(worker, dask_worker.renew, of_worker)
 
 
 class _Order:
@@ -273,6 +272,11 @@ class _Order:
     def lose(self, why: str) -> None:
         self.lost = self.lost or why
         self.over.set()
+
+    def stop_again(self) -> None:
+        """Tell the worker to stop once more, if it was told: the first time may not have got there."""
+        if self._stop.requested:
+            self.stop(self._stop.detail)
 
     def stop(self, reason: str) -> None:
         if self.worker is None:

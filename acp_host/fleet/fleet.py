@@ -136,7 +136,7 @@ class Fleet:
     def _receive(self, result: JobResult) -> None:
         self._results.append(result)
         self._arrived.set()
-        self._progress.show(self.summary)
+        self._progress.show(lambda: self.summary)
 
     async def _finish(self) -> FleetReport:
         await self._or_give_up(asyncio.shield(self._begin()))

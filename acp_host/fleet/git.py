@@ -16,6 +16,7 @@ from collections.abc import Mapping
 
 from acp_host.errors import AcpError
 from acp_host.printable import printable
+from acp_host.redaction import redact_text
 
 __all__ = ["IDENTITY", "GitFailed", "git", "has_git", "local_environment"]
 
@@ -116,7 +117,7 @@ def git(
             raise GitFailed(f"git {arguments[0]} took more than {TIMEOUT:g} s") from None
         if ended.returncode not in allowed:
             complained.seek(0)
-            words = printable(complained.read(4096).decode("utf-8", "replace").strip())
+            words = printable(redact_text(complained.read(4096).decode("utf-8", "replace").strip()))
             raise GitFailed(f"git {arguments[0]} failed: {words or f'exit code {ended.returncode}'}")
         if said.seek(0, os.SEEK_END) > MAX_OUTPUT:
             raise GitFailed(f"git {arguments[0]} printed more than {MAX_OUTPUT // 2**20} MiB")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import attrs
 from attrs import Attribute, evolve, field, frozen
@@ -51,7 +52,13 @@ def _place(value: Any) -> Any:
     if not isinstance(value, str | os.PathLike):
         raise InvalidInput(f"Job(cwd=…) takes a directory, or the URL of a git repository, not {value!r}")
     place = os.fspath(value)
-    return place if not isinstance(place, str) or is_url(place) else os.path.abspath(place)
+    if not isinstance(place, str) or not is_url(place):
+        return os.path.abspath(place)
+    if urlsplit(place).password is not None:
+        raise InvalidInput(
+            "Job(cwd=…) takes no URL with a password, which would get into results: git has helpers for it"
+        )
+    return place
 
 
 def _path(value: Any) -> str | None:

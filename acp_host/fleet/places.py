@@ -15,10 +15,8 @@ from attrs import frozen
 from acp_host.fleet.working_copies import remove_copy
 from acp_host.transports.leftovers import end_leftovers, identity, lives
 
-__all__ = ["RECORDS", "Place", "clear_directory"]
+__all__ = ["Place", "clear_directory", "make_home", "records_in"]
 
-RECORDS = "agents"
-"""Name of the directory in which running agents are written down, so that those of a killed maker can be ended."""
 _TO_END = 3.0
 """Seconds in which a process that was lost is found to have ended, or is left alone."""
 
@@ -54,7 +52,7 @@ class Place:
         if self.host != socket.gethostname() or not self._maker_has_ended():
             return
         with contextlib.suppress(OSError):
-            end_leftovers(Path(self.directory).parents[1] / RECORDS)
+            end_leftovers(records_in(Path(self.directory).parents[1]))
         if not keep:
             clear_directory(self.directory, source)
 
@@ -74,6 +72,25 @@ class Place:
     def from_json(cls, data: Mapping[str, Any]) -> Place:
         """Return what :meth:`to_json` has written."""
         return cls(host=data["host"], directory=data["directory"], maker=data["maker"])
+
+
+def make_home(home: Path) -> None:
+    """Make the directory for working copies, if there is none.
+
+    Raises:
+        OSError: it cannot be made; or it belongs to somebody else, who could exchange what is in it.
+    """
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if hasattr(os, "geteuid") and home.lstat().st_uid not in (os.geteuid(), 0):
+        raise PermissionError(f"{home} belongs to another user: choose another directory with copies_in")
+
+
+def records_in(home: Path) -> Path:
+    """Return the directory in which running agents are written down, so that those of a killed maker can be ended.
+
+    Each machine has its own: processes of one are not known on another.
+    """
+    return home / f"agents-{socket.gethostname()}"
 
 
 def clear_directory(directory: str | os.PathLike[str], source: str) -> str | None:

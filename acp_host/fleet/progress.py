@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from types import TracebackType
 from typing import Any, Protocol
@@ -23,13 +24,13 @@ class Progress(Protocol):
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> bool | None: ...
 
-    def show(self, summary: FleetSummary) -> None:
-        """Take what came of the jobs so far."""
+    def show(self, summary: Callable[[], FleetSummary]) -> None:
+        """Take note that something has come of a job; ``summary`` returns what came of all so far."""
         ...
 
 
 class _Nothing(nullcontext[None]):
-    def show(self, summary: FleetSummary) -> None:
+    def show(self, summary: Callable[[], FleetSummary]) -> None:
         pass
 
 
@@ -51,8 +52,9 @@ class _Bar:
     ) -> None:
         self._bar.stop()
 
-    def show(self, summary: FleetSummary) -> None:
-        self._bar.update(self._task, completed=sum(summary.outcomes.values()), description=in_words(summary))
+    def show(self, summary: Callable[[], FleetSummary]) -> None:
+        now = summary()
+        self._bar.update(self._task, completed=sum(now.outcomes.values()), description=in_words(now))
 
 
 def progress_bar(jobs: int, wanted: bool | None) -> Progress:

@@ -1,4 +1,4 @@
-"""What agents have spent: :class:`Spent`, and what may be: :class:`Purse`."""
+"""What agents have spent: :class:`Spent`, and a :class:`Ledger` of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attrs import evolve, field, frozen
 from acp_host.automation.limits import Budget
 from acp_host.automation.result import RunResult
 
-__all__ = ["Spent", "exceeded", "left_of"]
+__all__ = ["Ledger", "Spent", "exceeded", "left_of"]
 
 
 @frozen(kw_only=True)
@@ -44,6 +44,11 @@ class Spent:
         cost = {currency: self.cost.get(currency, 0.0) + other.cost.get(currency, 0.0) for currency in currencies}
         return Spent(tokens=self.tokens + other.tokens, cost=cost)
 
+    def __sub__(self, other: Spent) -> Spent:
+        """Return what is left of it without a part of it."""
+        cost = {currency: amount - other.cost.get(currency, 0.0) for currency, amount in self.cost.items()}
+        return Spent(tokens=self.tokens - other.tokens, cost=cost)
+
     def at_least(self, other: Spent) -> Spent:
         """Return the larger of two reports about the same."""
         cost = {currency: max(self.cost.get(currency, 0.0), amount) for currency, amount in other.cost.items()}
@@ -61,6 +66,33 @@ class Spent:
     def from_json(cls, data: Mapping[str, Any]) -> Spent:
         """Return what :meth:`to_json` has written."""
         return cls(tokens=int(data["tokens"]), cost={str(name): float(each) for name, each in data["cost"].items()})
+
+
+class Ledger:
+    """What the attempts of a fleet have spent, by job; adding to it costs the same however many there are.
+
+    Attributes:
+        total: of all jobs.
+    """
+
+    def __init__(self) -> None:
+        self.total = Spent()
+        self._by_job: dict[str, dict[int, Spent]] = {}
+
+    def note(self, job: str, attempt: int, spent: Spent) -> Spent | None:
+        """Take a report on an attempt; return what it has spent now, or ``None`` where that is nothing new."""
+        attempts = self._by_job.setdefault(job, {})
+        before = attempts.get(attempt, Spent())
+        now = before.at_least(spent)
+        if now == before:
+            return None
+        attempts[attempt] = now
+        self.total = self.total + (now - before)
+        return now
+
+    def of(self, job: str) -> Spent:
+        """Return what all attempts of a job have spent."""
+        return Spent.total(self._by_job.get(job, {}).values())
 
 
 def exceeded(budget: Budget, spent: Spent) -> str | None:

@@ -222,7 +222,7 @@ def _of_directory(source: str, home: Path, kind: CopyKind | None, uncommitted: U
     if top is None or kind is CopyKind.COPY:
         return _plain_copy(source, home)
     commit = _head_of(top)
-    start = _start(top, commit, uncommitted)
+    start = _start(top, commit, uncommitted, aside=home / "own" / "start")
     below = os.path.relpath(source, top).replace(os.sep, "/")
     if below != "." and not git("ls-tree", "-d", start, "--", below, cwd=top):
         if kind is None:  # git ignores it, or it is empty
@@ -272,25 +272,21 @@ def _head_of(top: str) -> str | None:
     return head or None
 
 
-def _start(top: str, commit: str | None, uncommitted: Uncommitted) -> str:
+def _start(top: str, commit: str | None, uncommitted: Uncommitted, *, aside: Path) -> str:
     """Return the commit to begin with: the last one, or one that has what is not committed, on no branch.
 
-    The user's index is not touched.
+    The user's index is not touched: what is not committed is added to a copy of it, ``aside``.
     """
     if uncommitted is Uncommitted.IGNORE:
         if commit is None:
             raise InvalidInput(f"{top} has no commit yet, and what is not committed is to be ignored")
         return commit
     index = os.fsdecode(git("rev-parse", "--git-path", "index", cwd=top).rstrip(b"\r\n"))
-    own = Path(os.path.join(top, index)).with_name(f"acp-host-{os.urandom(8).hex()}.index")
-    env = {"GIT_INDEX_FILE": str(own), **IDENTITY}
-    try:
-        with contextlib.suppress(FileNotFoundError):
-            shutil.copyfile(os.path.join(top, index), own)  # so that git reads only what has changed
-        git("add", "--all", "--", ".", cwd=top, env=env)
-        tree = git("write-tree", cwd=top, env=env).decode().strip()
-    finally:
-        own.unlink(missing_ok=True)
+    env = {"GIT_INDEX_FILE": str(aside), **IDENTITY}
+    with contextlib.suppress(FileNotFoundError):
+        shutil.copyfile(os.path.join(top, index), aside)  # so that git reads only what has changed
+    git("add", "--all", "--", ".", cwd=top, env=env)
+    tree = git("write-tree", cwd=top, env=env).decode().strip()
     if commit is not None and tree == git("rev-parse", f"{commit}^{{tree}}", cwd=top).decode().strip():
         return commit
     if uncommitted is Uncommitted.REFUSE:

@@ -24,7 +24,10 @@ from acp_host.fleet.git import GitFailed
 from acp_host.fleet.places import Place
 from tests.fleet.helpers import SOURCES_ONLY, command, files_of, git, gone, repository, until_there
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs and scripts are for POSIX")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="the programs and scripts are for POSIX"),
+    pytest.mark.timeout(60),  # each starts several processes
+]
 
 QUICK = {"cancel_timeouts": CancelTimeouts(grace=0.2, withdrawn=0.2), "stop_timeouts": StopTimeouts(exit=0.2, kill=5)}
 
@@ -39,7 +42,7 @@ async def run(tmp_path: Path, *jobs: Job, **options: Any) -> FleetReport:
 
 
 def nothing_left(tmp_path: Path, repo: Path) -> bool:
-    left = [path for path in (tmp_path / "copies").rglob("*") if path.name != "agents"]
+    left = [path for path in (tmp_path / "copies").rglob("*") if not path.name.startswith("agents-")]
     return left == [] and git("worktree", "list", cwd=repo).count("\n") == 1
 
 
@@ -186,23 +189,31 @@ async def test_r420_changes_outside_of_the_policy_are_listed_and_do_not_get_into
     assert files_of(repo) == {**before, "src/code.txt": "one\ntwo\n"}
 
 
-@pytest.mark.timeout(40)
 async def test_r421_a_worker_that_hears_nothing_of_its_caller_ends_the_agent(
     tmp_path: Path, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dask_worker, "LEASE", 3.0)
+    monkeypatch.setattr(dask_worker, "LEASE", 2.0)
     settings = FleetSettings(agent=tuple(command()), copies_in=str(tmp_path / "copies"), connection=QUICK)
     job = Job(f"child {tmp_path}/child\ngate {tmp_path}/never", str(repo), id="a")
     assignment = Assignment(fleet="f", job=job, number=1, budget=None, settings=settings)
 
-    def answers_and_is_gone(**said: Any) -> None:
+    begun = tmp_path / "never.at-the-gate"
+
+    def answer(**said: Any) -> None:
         if said["what"] in ("placed", "may_send"):
             asyncio.get_running_loop().call_soon(dask_worker.answer, said["token"], True)
 
-    result = await dask_worker._work(assignment, answers_and_is_gone)
+    async def is_there_until_the_agent_works() -> None:
+        while not await asyncio.to_thread(begun.exists):
+            dask_worker.renew(tuple(dask_worker._orders))
+            await asyncio.sleep(0.2)
+
+    caller = asyncio.create_task(is_there_until_the_agent_works())
+    result = await dask_worker._work(assignment, answer)
+    await caller
     assert result is not None
     assert (result.outcome.kind, result.outcome.detail) == ("cancelled", "the caller is gone")
-    assert await asyncio.to_thread(gone, int((tmp_path / "never.at-the-gate").read_text()))
+    assert await asyncio.to_thread(gone, int(begun.read_text()))
     assert await asyncio.to_thread(gone, int((tmp_path / "child").read_text()))
     assert nothing_left(tmp_path, repo)
 

@@ -45,7 +45,7 @@ async def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     assert (await asyncio.to_thread(names["in_a_script"])).completed
     (tmp_path / "fleet.db").unlink()
     async with LocalCluster(
-        processes=False, n_workers=1, threads_per_worker=2, asynchronous=True, dashboard_address=None
+        processes=False, n_workers=1, threads_per_worker=2, asynchronous=True, dashboard_address=":0"
     ) as cluster:
         report = await names["on_a_cluster"](cluster)
     assert report.summary.completed

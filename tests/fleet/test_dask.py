@@ -26,7 +26,7 @@ QUICK = {"cancel_timeouts": CancelTimeouts(grace=0.2, withdrawn=0.2), "stop_time
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[LocalCluster]:
-    with LocalCluster(n_workers=2, threads_per_worker=2, processes=True, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=2, processes=True, dashboard_address=":0") as cluster:
         yield cluster
 
 
@@ -41,7 +41,7 @@ async def run(jobs: list[Job], tmp_path: Path, engine: Any, **options: Any) -> F
 
 
 def nothing_left(tmp_path: Path, *repositories: Path) -> bool:
-    left = [path for path in (tmp_path / "copies").rglob("*") if path.name != "agents"]
+    left = [path for path in (tmp_path / "copies").rglob("*") if not path.name.startswith("agents-")]
     return left == [] and all(git("worktree", "list", cwd=repo).count("\n") == 1 for repo in repositories)
 
 

@@ -45,6 +45,7 @@ def test_jobs_get_ids_that_say_what_they_are() -> None:
     [
         ({"prompt": " "}, "takes a text"),
         ({"cwd": 7}, "takes a directory"),
+        ({"cwd": "https://me:secret@example.org/a.git"}, "no URL with a password"),
         ({"id": "../up"}, "takes up to 100 letters"),
         ({"id": "."}, "takes up to 100 letters"),
         ({"permissions": "allow"}, "takes a PermissionPolicy"),

@@ -19,6 +19,7 @@ from acp_host import InvalidInput, InvalidState
 from acp_host.automation.result import RunOutcome
 from acp_host.fleet import Job, JobOutcomeKind, JobResult, Journal, JournalFailed, Spent
 from acp_host.fleet.journal import Stage
+from acp_host.fleet.spending import Ledger
 
 JOBS = [Job("one", "/a", id="one"), Job("two", "/b", id="two")]
 COSTS = st.floats(0, 100, allow_nan=False)
@@ -110,6 +111,19 @@ def test_spending_adds_up(one: Spent, two: Spent, three: Spent) -> None:
     assert one.at_least(two) == two.at_least(one)
     assert one.at_least(one) == one
     assert Spent.from_json(one.to_json()) == one
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 3), SPENT), max_size=20))
+def test_a_ledger_has_the_largest_report_on_each_attempt(reports: list[tuple[str, int, Spent]]) -> None:
+    ledger, largest = Ledger(), dict[tuple[str, int], Spent]()
+    for job, number, spent in reports:
+        before = largest.get((job, number), Spent())
+        now = largest[job, number] = before.at_least(spent)
+        assert ledger.note(job, number, spent) == (None if now == before else now)
+    expected = Spent.total(largest.values())
+    assert ledger.total.tokens == expected.tokens
+    assert ledger.total.cost == pytest.approx(expected.cost)
+    assert ledger.of("a").tokens == sum(spent.tokens for (job, _), spent in largest.items() if job == "a")
 
 
 def test_only_its_owner_can_read_it(tmp_path: Path) -> None:

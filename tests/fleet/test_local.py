@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ async def file_there(path: Path) -> str:
 
 
 def nothing_left(tmp_path: Path, repo: Path) -> bool:
-    left = [path for path in (tmp_path / "copies").rglob("*") if path.name != "agents"]
+    left = [path for path in (tmp_path / "copies").rglob("*") if not path.name.startswith("agents-")]
     return left == [] and git("worktree", "list", cwd=repo).count("\n") == 1
 
 
@@ -193,7 +194,7 @@ async def test_cancelling_ends_turns_agents_and_their_children(run: Run, tmp_pat
     child = tmp_path / "child"
     jobs = [
         Job(f"child {child}\nwrite src/code.txt half\nsay half\ngate {tmp_path}/never", str(repo), id="deaf"),
-        Job("say begun\nwait", str(repo), id="good"),
+        Job(f"say begun\nchild {tmp_path}/good\nwait", str(repo), id="good"),
         Job("say x", str(repo), id="later"),
     ]
     quick = {
@@ -203,6 +204,7 @@ async def test_cancelling_ends_turns_agents_and_their_children(run: Run, tmp_pat
     running = run(*jobs, engine=2, **quick)
     async with running:
         await file_there(tmp_path / "never.at-the-gate")
+        await file_there(tmp_path / "good")
         task = asyncio.create_task(anext_of(running))
         await asyncio.sleep(0)
         task.cancel()
@@ -235,6 +237,20 @@ async def test_an_agent_that_does_not_start_fails_its_jobs_only(run: Run, tmp_pa
     report = await run(Job("say x", str(repo), id="a"), agent=[str(tmp_path / "no-such-agent")])
     assert (report["a"].outcome.kind, report["a"].outcome.reason) == ("failed", "agent_failed")
     assert nothing_left(tmp_path, repo)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="there are no owners to compare on Windows")
+async def test_a_directory_of_somebody_else_gets_no_working_copies(
+    run: Run, tmp_path: Path, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "copies").mkdir()
+    if os.geteuid() == 0:
+        os.chown(tmp_path / "copies", 4242, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: 4242)
+    report = await run(Job("say x", str(repo), id="a"))
+    assert report["a"].outcome.kind == "failed"
+    assert "belongs to another user" in report["a"].outcome.detail
 
 
 async def test_working_copies_are_kept_on_request(run: Run, repo: Path) -> None:
