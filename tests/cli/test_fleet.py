@@ -80,7 +80,7 @@ def test_the_exit_code_says_what_is_wrong_with_all_that_is_wrong(
     jobs = tmp_path / "jobs.jsonl"
     rows = [{"prompt": prompt, "cwd": place} for prompt, place in zip(prompts, places, strict=True)]
     jobs.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    assert command("fleet", "--jobs", str(jobs), "--timeout", "2", *agent()).code == code
+    assert command("fleet", "--jobs", str(jobs), "--idle-timeout", "2", *agent()).code == code
 
 
 def test_what_completed_jobs_have_changed_can_go_to_a_branch(command: Command, places: list[str]) -> None:

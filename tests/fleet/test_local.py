@@ -161,12 +161,12 @@ async def test_a_fleet_that_has_spent_its_budget_is_stopped(run: Run, tmp_path: 
 async def test_a_job_has_a_budget_and_timeouts_of_its_own(run: Run, repo: Path) -> None:
     jobs = [
         Job("cost 2\nwait", str(repo), id="a", budget=Budget(cost=1)),
-        Job("say x\nwait", str(repo), id="b", timeouts=Timeouts(total=0.5)),
+        Job("say x\nwait", str(repo), id="b", timeouts=Timeouts(idle=0.5)),
         Job("cost 2", str(repo), id="c"),
     ]
     report = await run(*jobs, job_budget=Budget(cost=3))
     reasons = [(result.outcome.kind, result.outcome.reason) for result in report.results]
-    assert reasons == [("incomplete", "budget_exceeded"), ("incomplete", "total_timeout"), ("completed", None)]
+    assert reasons == [("incomplete", "budget_exceeded"), ("incomplete", "idle_timeout"), ("completed", None)]
 
 
 async def test_conversations_are_recorded_and_models_reminded(run: Run, tmp_path: Path, repo: Path) -> None:
