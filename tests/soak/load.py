@@ -41,6 +41,8 @@ PROMPTS = (
     "Show me what you can do",
 )
 """What is asked, in the words of the reference agent."""
+LONGEST = 40
+"""Turns of the longest conversation."""
 HUNG = 60
 """Seconds after which a turn counts as hung."""
 
@@ -114,21 +116,27 @@ class Load:
     async def _work(self, host: HostConnection) -> None:
         async with asyncio.TaskGroup() as tasks:
             for _ in range(self._sessions):
-                tasks.create_task(self._session(host))
+                tasks.create_task(self._sessions_in_turn(host))
 
-    async def _session(self, host: HostConnection) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                session = await host.new_session(folder)
-                session.state.changed.connect(lambda _: None)
-                while not self._stopping.is_set():
-                    await self._turn(session, Path(folder))
-                    if host.closed:
-                        return
-                    await self._rest(self._chance.uniform(0, 2))
-                await host.close_session(session.id)
-            except AcpError as error:
-                self.counts[f"sessions that ended as {type(error).__name__}"] += 1
+    async def _sessions_in_turn(self, host: HostConnection) -> None:
+        """Keep one session open at a time; a conversation ends after some turns, as people's do."""
+        try:
+            while not self._stopping.is_set() and not host.closed:
+                with tempfile.TemporaryDirectory() as folder:
+                    session = await host.new_session(folder)
+                    session.state.changed.connect(lambda _: None)
+                    await self._conversation(host, session, Path(folder))
+                    await host.close_session(session.id)
+                self.counts["sessions"] += 1
+        except AcpError as error:
+            self.counts[f"sessions that ended as {type(error).__name__}"] += 1
+
+    async def _conversation(self, host: HostConnection, session: Session, folder: Path) -> None:
+        for _ in range(self._chance.randint(5, LONGEST)):
+            if self._stopping.is_set() or host.closed:
+                return
+            await self._turn(session, folder)
+            await self._rest(self._chance.uniform(0, 2))
 
     async def _turn(self, session: Session, folder: Path) -> None:
         if self._chance.random() < 0.2:
