@@ -3,6 +3,7 @@ import { render } from "preact";
 import type { Transport } from "./feed";
 import { Store } from "./store";
 import { App } from "./view/app";
+import { warmUp } from "./warm_up";
 
 /** A frame that takes longer to draw than this, in milliseconds, is followed by a pause: the user comes first. */
 const LONG = 16;
@@ -41,6 +42,7 @@ export function mount(place: HTMLElement | ShadowRoot, transport: Transport, opt
     pause = 0;
     if (changed) drawSoon();
   };
+  warmUp();
   store.watch(drawSoon);
   draw();
   if (alone) (place.firstElementChild as HTMLElement | null)?.focus();
