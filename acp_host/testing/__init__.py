@@ -6,6 +6,7 @@
 * :class:`AgentSide` is the base for an agent of your own.
 * :class:`ReplayTransport` plays the agent's part of a recording.
 * :func:`memory_pair` connects two ends inside one process.
+* :mod:`~acp_host.testing.chaos` has agents that misbehave, and checks hosts with them.
 * :mod:`~acp_host.testing.gallery` has a state of a session for everything that a front-end has to be able to show.
 * :func:`assert_transcript` holds the transcript of a session against what :func:`user_said`, :func:`agent_said`,
   :func:`thought`, :func:`tool_call` and :func:`entry` say.
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from acp_host.recording.replay_transport import ReplayDiverged, ReplayTransport
-    from acp_host.testing import gallery
+    from acp_host.testing import chaos, gallery
     from acp_host.testing.access import Access
     from acp_host.testing.agent_session import AgentSession
     from acp_host.testing.agent_side import AgentSide
@@ -65,6 +66,7 @@ __all__ = [
     "agent_said",
     "assert_transcript",
     "builtin_script",
+    "chaos",
     "entry",
     "gallery",
     "memory_pair",
@@ -106,8 +108,8 @@ _HOME_OF = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "gallery":
-        return importlib.import_module("acp_host.testing.gallery")
+    if name in ("chaos", "gallery"):
+        return importlib.import_module(f"acp_host.testing.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'acp_host.testing' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME_OF[name]), name)
