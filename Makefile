@@ -69,7 +69,7 @@ interop: setup
 
 chaos: setup
 	ACP_HOST_CHAOS_EXAMPLES=$(CHAOS_EXAMPLES) $(BIN)/python -m pytest tests/chaos/test_random.py $(PYTEST_ARGS)
-	$(BIN)/acp-host chaos check --interrupt -- $(BIN)/acp-host run --permissions allow-once --read-files {agent} -- hi
+	$(BIN)/acp-host chaos check --interrupt --any-status -- $(BIN)/acp-host run --permissions allow-once --read-files {agent} -- hi
 
 bench: setup
 	$(BIN)/python -m tests.bench $(BENCH_ARGS)

@@ -174,7 +174,7 @@ def half_characters(agent: Encounter) -> None:
     row="R09",
 )
 async def half_a_character_in_an_id(agent: Encounter) -> None:
-    params = permission("reject_once")
+    params = permission("allow_once")
     params["options"][0]["optionId"] = "half \ud83d"
     agent.send_raw(line({"jsonrpc": "2.0", "id": "q", "method": ASK, "params": params}))
     answer = await agent.answer("q")
