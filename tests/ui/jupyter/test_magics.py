@@ -151,7 +151,7 @@ def test_who_cannot_be_answered_while_the_cell_waits_is_told_so(
 
 
 def test_what_goes_wrong_is_one_line(talking: Shell) -> None:
-    assert talking.run("%acp prompt /error -32000 It is broken").count("\n") == 1
+    assert talking.run("%acp prompt /error -32603 It is broken").count("\n") == 1
     assert talking.run("%acp nothing").startswith("%acp: %acp has no command 'nothing'")
     assert "InvalidInput" not in talking.run("%acp connect --what")
     assert "takes the name of an AgentWidget" in talking.run("%acp use name_of_nothing")
