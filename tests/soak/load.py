@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import acp_host
-from acp_host import HostConnection, PermissionPolicy, ReconnectPolicy, RemoteOptions, Session
+from acp_host import AuditTrail, HostConnection, PermissionPolicy, ReconnectPolicy, RemoteOptions, Session
 from acp_host.errors import AcpError
 from acp_host.state.memory import MemoryPolicy
 from acp_host.testing import ReferenceAgent
@@ -106,6 +106,7 @@ class Load:
             terminals=True,
             permissions=PermissionPolicy.allow_once(),
             memory=MemoryPolicy(keep_turns=5),
+            audit=AuditTrail(capacity=200),  # it is soon full, and then as large as it gets
             unstable=True,
             allow_remote_services=True,
             **options,  # type: ignore[arg-type]
