@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import time
 from pathlib import Path
@@ -208,7 +209,7 @@ class _Trace:
         tasks.sort(key=lambda event: event["ts"])
         began = tasks[0]["ts"]
         # One that holds others is no task of the page: it is how DevTools make the page wait.
-        inner = [task for task, after in zip(tasks, tasks[1:], strict=False) if after["ts"] >= task["ts"] + task["dur"]]
+        inner = [task for task, after in itertools.pairwise(tasks) if after["ts"] >= task["ts"] + task["dur"]]
         inner.sort(key=lambda event: event["tdur"], reverse=True)
         measured.tasks = [event["tdur"] / 1000 for event in inner]
         measured.longest_at = (inner[0]["ts"] - began) / 1e6
