@@ -70,9 +70,11 @@ if TYPE_CHECKING:
     from acp_host.host.reconnect_policy import ReconnectPolicy
     from acp_host.host.reopening import Lost, ReopenedSession, ReopenPolicy, ReopenStep
     from acp_host.host.session import Session
+    from acp_host.host.telemetry.settings import Telemetry
     from acp_host.host.turn import Turn
     from acp_host.host.turn_queue import CancelTimeouts
     from acp_host.host.update_buffer import UpdatesSkipped
+    from acp_host.json_logs import JsonLogFormatter
     from acp_host.protocol.host_protocol import HostProtocol
     from acp_host.protocol.negotiation import Agreement
     from acp_host.quirks import QUIRKS, Quirk, QuirkKind
@@ -207,6 +209,7 @@ __all__ = [
     "InvalidParams",
     "InvalidRequest",
     "InvalidState",
+    "JsonLogFormatter",
     "JudgedChange",
     "KnownAgent",
     "KnownAgents",
@@ -294,6 +297,7 @@ __all__ = [
     "StdioTransport",
     "StopTimeouts",
     "Subscription",
+    "Telemetry",
     "TerminalLogin",
     "TerminalService",
     "TerminalSize",
@@ -348,6 +352,8 @@ _HOMES = {
     "acp_host.host.reconnect_policy": ("ReconnectPolicy",),
     "acp_host.host.reopening": ("Lost", "ReopenedSession", "ReopenPolicy", "ReopenStep"),
     "acp_host.host.session": ("Session",),
+    "acp_host.host.telemetry.settings": ("Telemetry",),
+    "acp_host.json_logs": ("JsonLogFormatter",),
     "acp_host.host.turn": ("Turn",),
     "acp_host.host.turn_queue": ("CancelTimeouts",),
     "acp_host.host.update_buffer": ("UpdatesSkipped",),

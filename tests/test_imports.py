@@ -10,6 +10,9 @@ from acp_host.testing import ReferenceAgent
 LIBRARIES = {"acp_host", "attr", "attrs", "orjson"}
 FIRST_USE = (
     "acp_host.harn",
+    "acp_host.host.telemetry.connection_watch",
+    "acp_host.host.telemetry.watched",
+    "acp_host.json_logs",
     "acp_host.host.stated_turns",
     "acp_host.recording",
     "acp_host.replay",

@@ -21,7 +21,7 @@ from acp_host.services.permission_options import chosen_option
 from acp_host.state.clock import Clock
 from acp_host.wire.permission import PermissionOptionKind, RequestPermissionResponse
 
-__all__ = ["Auditor"]
+__all__ = ["Auditor", "decision_of"]
 
 
 _USER = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*:[/\\]*)[^/\\]*@")
@@ -85,10 +85,11 @@ class Auditor:
     def answered(self, request: OpenRequest, answer: Any) -> None:
         """Take the answer to a request: a result, or the error that it is answered with."""
         told = request.attribution
-        subject_of = _SUBJECTS.get(request.method)
-        if subject_of is None:
+        read = decision_of(request, answer)
+        if read is None:
             return
-        decision, by, detail = _read(request, answer)
+        decision, by, detail = read
+        subject_of = _SUBJECTS[request.method]
         session_id = getattr(request.params, "session_id", None) or None
         subject = told.subject if told is not None and told.subject else subject_of(request.params)
         self._add(session_id, request.method, subject, decision, by, None if told is None else told.rule, detail)
@@ -124,6 +125,11 @@ class Auditor:
                 peer=self._peer(),
             )
         )
+
+
+def decision_of(request: OpenRequest, answer: Any) -> tuple[AuditDecision, DecidedBy, str] | None:
+    """Return how a request ended, who decided it, and in which words; ``None`` for one that needs no decision."""
+    return _read(request, answer) if request.method in _SUBJECTS else None
 
 
 def _read(request: OpenRequest, answer: Any) -> tuple[AuditDecision, DecidedBy, str]:

@@ -16,7 +16,7 @@ from acp_host.diagnostics import Diagnostic
 from acp_host.errors import InvalidInput, InvalidState
 from acp_host.host.agent_target import AgentTarget
 from acp_host.host.authentication import LoginHandler, LoginRunner
-from acp_host.host.connect_arguments import check, check_remote, target_of
+from acp_host.host.connect_arguments import check, check_remote, check_telemetry, target_of
 from acp_host.host.connection import HostConnection
 from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.diagnostic_log import DiagnosticLog
@@ -25,6 +25,7 @@ from acp_host.host.incoming import RequestHandler
 from acp_host.host.lint_mode import LintMode
 from acp_host.host.reconnect_policy import ReconnectPolicy
 from acp_host.host.services import ServiceSet
+from acp_host.host.telemetry.settings import Telemetry
 from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.protocol.versions import checked_versions
 from acp_host.quirks import QUIRKS, Quirk
@@ -138,6 +139,8 @@ class connect:
         memory: how much of the sessions' transcripts is kept; ``None`` keeps all.
         record: a file to which all messages in both directions are written, without secrets; or a
             :class:`~acp_host.recording.Recording`, which says more. ``None``: nothing is recorded.
+        telemetry: tell OpenTelemetry what the connection does: ``True``, or a
+            :class:`~acp_host.host.telemetry.settings.Telemetry`, which says more. ``None``: nothing is told.
         quirks: the table of quirks in force; ``None``: :data:`acp_host.QUIRKS`; empty to switch them off.
         max_message_size: longest message that is read, in bytes.
         lint: hold every message against the schema: ``"warn"`` makes a diagnostic of what does not fit, ``"strict"``
@@ -183,6 +186,7 @@ class connect:
         reconnect: ReconnectPolicy | bool | None = None,
         memory: MemoryPolicy | None = None,
         record: Recording | str | os.PathLike[str] | None = None,
+        telemetry: Telemetry | bool | None = None,
         quirks: tuple[Quirk, ...] | None = None,
         max_message_size: int = MAX_MESSAGE_SIZE,
         lint: LintMode | str = LintMode.OFF,
@@ -215,12 +219,15 @@ class connect:
         check("on_stderr", on_stderr, Callable, None)
         check("reconnect", reconnect, ReconnectPolicy, bool, None)
         check("memory", memory, MemoryPolicy, None)
+        check("telemetry", telemetry, Telemetry, bool, None)
         check("quirks", quirks, tuple, None)
         check("max_message_size", max_message_size, int)
         if max_message_size < _SMALLEST_MAXIMUM:
             raise InvalidInput(f"max_message_size is at least {_SMALLEST_MAXIMUM} bytes, not {max_message_size}")
         if lint not in tuple(LintMode):
             raise InvalidInput(f"connect(lint=…) takes {', '.join(LintMode)}, not {lint!r}")
+        if telemetry:
+            check_telemetry()
         self._lint = LintMode(lint)
         timeouts = start_timeouts or StartTimeouts()
         self._launch: dict[str, Any] = {
@@ -253,6 +260,7 @@ class connect:
             sidebar=sidebar,
             reconnect=reconnect,
             memory=memory or MemoryPolicy(),
+            telemetry=Telemetry.of(telemetry),
             quirks=QUIRKS if quirks is None else quirks,
             max_message_size=max_message_size,
         )

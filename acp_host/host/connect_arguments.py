@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +14,7 @@ from acp_host.host.services import ServiceSet
 from acp_host.transports import RemoteOptions, Transport
 from acp_host.transports.remote_address import RemoteAddress, has_scheme
 
-__all__ = ["check", "check_remote", "target_of"]
+__all__ = ["check", "check_remote", "check_telemetry", "target_of"]
 
 _WORDS = {
     None: "None",
@@ -94,6 +95,12 @@ def check_remote(services: ServiceSet, options: ConnectionOptions, allowed: bool
             "Permissions(check_changes=…) looks at the files of this machine, and the agent works elsewhere; if its "
             "directories are here too, add allow_remote_services=True"
         )
+
+
+def check_telemetry() -> None:
+    """Raise ``InvalidInput`` if OpenTelemetry is not there to be told anything."""
+    if importlib.util.find_spec("opentelemetry") is None:
+        raise InvalidInput("connect(telemetry=…) needs OpenTelemetry: pip install 'acp-host[otel]'")
 
 
 def _argv(target: Sequence[str] | str) -> list[str]:

@@ -66,7 +66,7 @@ class ConnectedSession(SessionMethods):
         self.opening: Opening | None = None
         self.origin: SessionOrigin | None = None
         self.notices = context.notices.make_center(session_id)
-        self.state = SessionState(
+        self.state = context.make_state(
             session_id, context.scheduler, self._report_observer, context.memory, self._report_misfit
         )
         self.standing = LiveStanding(self.state)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import (
@@ -24,11 +25,10 @@ from acp_host.host.authentication import Authentication, LoginLink
 from acp_host.host.change_check import ChangeCheck, ChangeCheckSettings
 from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.diagnostic_log import DiagnosticLog
-from acp_host.host.driver import Driver
 from acp_host.host.handshake import shake_hands
 from acp_host.host.harn_routes import HarnRoutes
 from acp_host.host.health import ConnectionHealth, SessionReturn
-from acp_host.host.incoming import IncomingRequests, RequestHandler
+from acp_host.host.incoming import RequestHandler
 from acp_host.host.incoming_notifications import IncomingNotifications, NotificationHandler
 from acp_host.host.notices import NoticeRouter
 from acp_host.host.permission_gate import PermissionGate
@@ -41,6 +41,7 @@ from acp_host.host.session import Session
 from acp_host.host.session_context import Opening, SessionContext
 from acp_host.host.session_table import SessionTable
 from acp_host.host.tasks import TaskOwner
+from acp_host.host.telemetry.parts import PLAIN
 from acp_host.protocol.events import CancelRequested, Ended, NotificationReceived, RequestReceived
 from acp_host.protocol.host_protocol import HostEvent, HostProtocol
 from acp_host.protocol.negotiation import Agreement, Registered, client_capabilities
@@ -52,6 +53,9 @@ from acp_host.services.permissions import Permissions
 from acp_host.transports import Transport
 from acp_host.wire._model import UNSET
 from acp_host.wire.mcp import MessageMcpNotification
+
+if TYPE_CHECKING:
+    from acp_host.host.telemetry.connection_watch import ConnectionWatch
 
 __all__ = ["HostConnection"]
 
@@ -81,7 +85,14 @@ class HostConnection(AgentMethods):
         self._auditor = Auditor(
             self.audit, self._agent_name, self._options.clock, self.diagnostics.redactor.text, peer=self._peer
         )
-        self._incoming = IncomingRequests(self._tasks, self.diagnostics.add, self._auditor.answered)
+        self._watch: ConnectionWatch | None = None
+        parts = PLAIN
+        if options.telemetry is not None:
+            from acp_host.host.telemetry.watched import watched  # loaded, with OpenTelemetry, for those who are told
+
+            self._watch, parts = watched(options.telemetry, diagnostics.redactor)
+        self._make_state = parts.make_state
+        self._incoming = parts.make_requests(self._tasks, self.diagnostics.add, self._auditor.answered)
         self._checks = self._change_checks(services.permissions)
         self._scheduler = AsyncioScheduler()
         self._notices = NoticeRouter(
@@ -108,7 +119,7 @@ class HostConnection(AgentMethods):
         )
         info = options.client_info
         self._reminders = ReminderSettings(host=info.title or info.name, sidebar=options.sidebar)
-        self._driver = Driver(
+        self._driver = parts.make_driver(
             transport,
             self._make_protocol(),
             self._sessions.receive,
@@ -140,6 +151,8 @@ class HostConnection(AgentMethods):
         self._mcp = McpServers(self._tasks.start, self._notify_of_mcp, self.diagnostics.add)
         self._incoming.serve("mcp/message", self._mcp.message)
         self._restoration = self._make_restoration()
+        if self._watch is not None:
+            self._watch.follow(self.diagnostics, self.health, self._sessions)
 
     def _make_session_context(self) -> SessionContext:
         return SessionContext(
@@ -157,6 +170,7 @@ class HostConnection(AgentMethods):
             after_cancel=self._end_commands,
             gone=self._session_gone,
             close_session=self.close_session,
+            make_state=self._make_state,
             decisions_since=self._decisions_since,
         )
 
@@ -334,7 +348,8 @@ class HostConnection(AgentMethods):
         """
         try:
             await self._tasks.open()
-            await self._shake_hands(lambda: None)
+            with nullcontext() if self._watch is None else self._watch.opening(self._driver):
+                await self._shake_hands(lambda: None)
             self._driver.may_return = self._reconnecting.policy is not None
         except BaseException:
             await self.close()
@@ -396,6 +411,8 @@ class HostConnection(AgentMethods):
                 await self._services.close()
                 if self.audit.file is not None:
                     await asyncio.to_thread(self.audit.close)
+                if self._watch is not None:
+                    self._watch.ended(self._end_error)
 
     # --- what the agent sends ---------------------------------------------------------------------------------------
 
@@ -463,6 +480,8 @@ class HostConnection(AgentMethods):
         self._mcp.close()
         self._sessions.end("lost" if self._end_error else "closed", str(self._end_error or ""))
         self.diagnostics.close()
+        if self._watch is not None:
+            self._watch.ended_soon(self._end_error)
 
     def _against_restart(self) -> str:
         """Return why the agent should not be started anew now, on behalf of a login; empty where it can be."""

@@ -7,6 +7,7 @@ from attrs import field, frozen
 from acp_host.host.authentication import LoginHandler, LoginRunner
 from acp_host.host.directories import Directories
 from acp_host.host.reconnect_policy import ReconnectPolicy
+from acp_host.host.telemetry.settings import Telemetry
 from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.quirks import QUIRKS, Quirk
 from acp_host.scheduling import SystemClock
@@ -41,6 +42,7 @@ class ConnectionOptions:
         quirks: the table of quirks in force.
         max_message_size: longest message that is read, in bytes.
         clock: says when something happened.
+        telemetry: what is told to OpenTelemetry; ``None``: nothing.
         offer: what the agent was told the host offers, where that was settled before: in a recording. ``None``: what
             the services and the other options amount to.
     """
@@ -61,4 +63,5 @@ class ConnectionOptions:
     quirks: tuple[Quirk, ...] = QUIRKS
     max_message_size: int = MAX_MESSAGE_SIZE
     clock: Clock = field(factory=SystemClock)
+    telemetry: Telemetry | None = None
     offer: ClientCapabilities | None = None

@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
 from acp_host.errors import AcpError, ConnectionClosed, ConnectionLost, InvalidState, OutcomeUnknown, TransportError
@@ -199,8 +199,8 @@ class Driver:
         """Send ``initialize`` and return its result."""
         return await self._result_of(self._send_initialize, lambda _: None, lambda _: None, lambda _: None)
 
-    def _send_initialize(self, done: Done) -> RequestId:
-        request_id = self.protocol.initialize()
+    def _send_initialize(self, done: Done, meta: Mapping[str, Any] | None = None) -> RequestId:
+        request_id = self.protocol.initialize(meta)
         self._write()
         self._calls[request_id] = done
         return request_id

@@ -17,6 +17,7 @@ from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.services.audit import AuditRecord
 from acp_host.state.clock import Clock, Scheduler
 from acp_host.state.memory import MemoryPolicy
+from acp_host.state.session_state import SessionState
 from acp_host.wire.session import (
     CloseSessionResponse,
     ForkSessionResponse,
@@ -50,6 +51,7 @@ class SessionContext:
         after_cancel: called with the session's id when a cancel was sent, and again when the cancelled turn is over.
         gone: called with the id of a session that the agent does not know any more, after the session.
         close_session: closes a session by its id, as ``HostConnection.close_session``.
+        make_state: makes the state of a session, from the arguments of ``SessionState``.
         decisions_since: returns what the host did for the agent in a session since a time, given the session's id.
     """
 
@@ -67,4 +69,5 @@ class SessionContext:
     after_cancel: Callable[[str], None]
     gone: Callable[[str], None]
     close_session: Callable[..., Awaitable[CloseSessionResponse]]
+    make_state: Callable[..., SessionState]
     decisions_since: Callable[[str, float], Iterable[AuditRecord]]

@@ -109,17 +109,21 @@ class HostProtocol:
 
     # --- the handshake ----------------------------------------------------------------------------------------------
 
-    def initialize(self) -> RequestId:
+    def initialize(self, meta: Mapping[str, Any] | None = None) -> RequestId:
         """Send ``initialize``; :attr:`agreement` is set when its :class:`ResponseReceived` appears.
 
         A host of several versions may have to send it again before anything is agreed: :attr:`asks_again` says so then.
+
+        Args:
+            meta: ``_meta`` of the request; ``None`` or empty for none.
 
         Raises:
             InvalidState: it was sent before, and nothing is to be asked again.
         """
         if not self._handshake.is_due:
             raise InvalidState("initialize was sent before; a connection is initialised once")
-        return self._peer.send_request(INITIALIZE, self._handshake.request())
+        params = self._handshake.request()
+        return self._peer.send_request(INITIALIZE, {**params, "_meta": dict(meta)} if meta else params)
 
     @property
     def asks_again(self) -> bool:
