@@ -20,6 +20,7 @@ from tests.fleet.helpers import git, gone, repository, until_there
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     return [str(repository(tmp_path / name)) for name in ("one", "two")]
 
 

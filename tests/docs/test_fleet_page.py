@@ -28,6 +28,7 @@ async def script(turn):
 
 async def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / "script.py").write_text(SCRIPT)
     agent = ReferenceAgent.command("--script", str(tmp_path / "script.py"))
     directories = [str(repository(tmp_path / name)) for name in ("one", "two")]
@@ -58,11 +59,12 @@ def test_every_kind_is_explained() -> None:
     assert {str(kind) for kind in (*CopyKind, *JobOutcomeKind)} <= rows
 
 
-def test_the_script_for_many_repositories(tmp_path: Path) -> None:
+def test_the_script_for_many_repositories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "policy.toml").write_text('[[rules]]\ndecision = "allow_once"\npaths = ["src/**"]\n')
     places = [repository(tmp_path / name) for name in ("one", "two")]
     script = ROOT / "docs" / "examples" / "many_repositories.py"
     line = [sys.executable, str(script), "policy.toml", "write src/code.txt two", *map(str, places), "--", *command()]
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     ended = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=50)
     assert ended.returncode == 0, ended.stderr
     results = [json.loads(line) for line in ended.stdout.splitlines()]
