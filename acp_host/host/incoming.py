@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from attrs import define, field, frozen
 
-from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
+from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt, throttled
 from acp_host.errors import InternalError, InvalidInput, RequestCancelled, RequestFailed
 from acp_host.host.driver import Driver
 from acp_host.host.tasks import TaskOwner
@@ -33,6 +33,10 @@ from acp_host.wire.permission import (
 )
 
 __all__ = ["HandlerFailed", "IncomingRequests", "OpenRequest", "RequestHandler", "TurnHandler"]
+
+MOST_OPEN = 1_000
+"""Requests of the agent that are handled at once; what comes beyond is answered with an error, so that neither tasks nor
+questions pile up without an end."""
 
 RequestHandler = Callable[[Any], Any | Awaitable[Any]]
 """Takes the parameters (a wire type, or plain JSON for an extension); returns the result or an awaitable of it."""
@@ -230,6 +234,9 @@ class IncomingRequests:
         if not self._tasks.is_open:
             self._refuse(request, RequestCancelled("the host is closing the connection"))
             return
+        if len(self._open) > MOST_OPEN:
+            self._refuse(request, self._too_many(event))
+            return
         if request.ends_with_turn and request.session is not None and request.session.is_cancelling:
             # It crossed the cancel on its way: nobody is to be asked about a turn that they have ended (R60).
             self._refuse(request, request.when_cancelled)
@@ -241,6 +248,11 @@ class IncomingRequests:
         if request.session is not None:
             request.session.request_begins(request)
         request.task = self._tasks.start(self._handle(request, handler))
+
+    def _too_many(self, event: RequestReceived) -> InternalError:
+        problem = f"{MOST_OPEN} requests of the agent are open; this one was not handled"
+        self._report(Diagnostic(DiagnosticKind.UNEXPECTED, problem, method=event.method, data=excerpt(event.line)))
+        return InternalError(f"{MOST_OPEN} requests wait for their answers; ask again when there are fewer")
 
     def _refuse(self, request: OpenRequest, answer: Any) -> None:
         """Answer a request that nobody begins to handle, and nobody is asked about."""

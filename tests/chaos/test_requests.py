@@ -10,6 +10,7 @@ import pytest
 
 import acp_host
 from acp_host import DiagnosticKind, ElicitationHandlers, MethodNotFound
+from acp_host.host.incoming import MOST_OPEN
 from acp_host.testing import ScriptedAgent
 from acp_host.testing.chaos import find
 from acp_host.testing.chaos.agents.asking import NOT_METHODS, VENDORS
@@ -314,6 +315,30 @@ async def test_r57_many_requests_at_once() -> None:
     assert all(answer["result"] == selected("allow_once") for answer in seen.answers)
     assert len(seen.answers) == 500
     assert highest > 1
+
+
+async def test_r442_more_requests_than_anybody_could_answer() -> None:
+    answered: list[int] = []
+
+    async def script(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        asked = [agent.request("session/request_permission", permission()) for _ in range(MOST_OPEN + 50)]
+        for number in asked[MOST_OPEN:]:
+            assert (await agent.response(number))["error"]["code"] == -32603
+        answered.extend(asked[MOST_OPEN:])
+        await agent.expect("session/cancel")
+        for number in asked[:MOST_OPEN]:
+            assert (await agent.response(number))["result"] == cancelled
+        assert (await agent.call("session/request_permission", permission()))["result"] == cancelled
+        agent.reply({"stopReason": "cancelled"}, to=prompt)
+
+    async with open_session(script, permissions=Hangs()) as (host, session):
+        turn = session.prompt("question")
+        await until(lambda: answered)
+        turn.cancel()
+        assert (await turn).stop_reason == "cancelled"
+        [first, *_] = reported(host, DiagnosticKind.UNEXPECTED)
+        assert "1000 requests of the agent are open" in first.message
 
 
 async def test_r58_a_request_sent_as_a_notification_is_not_answered() -> None:
