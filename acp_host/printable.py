@@ -5,9 +5,11 @@ This is a leaf module: every layer may use it.
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
-__all__ = ["block", "one_line", "printable"]
+__all__ = ["block", "one_line", "printable", "printable_json"]
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -46,6 +48,19 @@ def block(text: str, limit: int, lines: int) -> str:
         return text
     shown = printable(text[: limit + 1].replace("\r\n", "\n")).split("\n")
     return _bounded("\n".join(shown[:lines]), limit, cut=len(text) > limit or len(shown) > lines)
+
+
+def printable_json(document: Any, *, indent: int | None = None, sort_keys: bool = False) -> str:
+    """Return JSON in ASCII with escapes, so that no text in it can steer a terminal; without ``indent``, on one line.
+
+    Args:
+        document: plain JSON values.
+        indent: spaces for each level.
+        sort_keys: write the members of objects in the order of their names.
+    """
+    separators = (",", ":") if indent is None else None
+    text = json.dumps(document, ensure_ascii=True, indent=indent, separators=separators, sort_keys=sort_keys)
+    return text.replace("\x7f", "\\u007f")  # the one control character that JSON leaves as it is
 
 
 def _bounded(text: str, limit: int, *, cut: bool) -> str:

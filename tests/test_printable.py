@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_host.printable import block, one_line, printable
+from acp_host.printable import block, one_line, printable, printable_json
 
 
 @pytest.mark.parametrize(
@@ -76,3 +78,11 @@ def test_whatever_the_text_it_is_bounded_and_harmless(text: str, limit: int, lin
 def test_what_could_steer_a_terminal_is_spelled_out(text: str, shown: str) -> None:
     assert printable(text) == shown
     assert printable(shown) == shown
+
+
+@given(st.text(st.characters(exclude_categories=())), st.sampled_from([None, 2]))
+def test_json_holds_any_text_and_steers_nothing(text: str, indent: int | None) -> None:
+    shown = printable_json({"text": text}, indent=indent)
+    assert json.loads(shown) == {"text": text}
+    assert shown.replace("\n", "").isascii()
+    assert shown.replace("\n", "").isprintable()

@@ -7,7 +7,6 @@ secrets that the connection was given are replaced, wherever they turn up.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
@@ -21,6 +20,7 @@ from acp_host.automation.text import MessageText
 from acp_host.automation.updates_in_v1 import UpdatesInV1
 from acp_host.host.connection import HostConnection
 from acp_host.host.update_buffer import UpdatesSkipped
+from acp_host.printable import printable_json
 from acp_host.state.entries import ToolCallEntry
 from acp_host.state.json_form import to_json
 from acp_host.state.snapshot import TerminalView
@@ -161,9 +161,7 @@ class EventLines:
         if self._host is not None and self._host.diagnostics.redactor.known is not self._hidden:  # it has learnt more
             self._hidden = self._host.diagnostics.redactor.known
             self._hide = hiding(secrets_given(self._host))
-        plain = plain_without_secrets(line, self._hide)
-        text = json.dumps(plain, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-        return text.replace("\x7f", "\\u007f") + "\n"
+        return printable_json(plain_without_secrets(line, self._hide)) + "\n"
 
     def _call(self, tool_call_id: str, event: events.Updated) -> Iterator[_Line]:
         """Yield a tool call as it is now; what is large in it only where it has changed."""

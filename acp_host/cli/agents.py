@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import sys
 from typing import Any
@@ -28,6 +27,7 @@ from acp_host.cli.target import target_of
 from acp_host.diagnostics import Diagnostic
 from acp_host.errors import AcpError, InvalidInput
 from acp_host.host.connect import connect
+from acp_host.printable import printable_json
 from acp_host.transports.remote_address import has_scheme
 
 __all__ = ["add_parser"]
@@ -231,5 +231,4 @@ def _say(text: str) -> None:
 
 
 def _print_json(document: Any) -> None:
-    # ASCII with escapes, so that no text of a manifest can steer a terminal; JSON leaves DEL as it is.
-    print(json.dumps(document, indent=2, ensure_ascii=True).replace("\x7f", "\\u007f"))
+    print(printable_json(document, indent=2))

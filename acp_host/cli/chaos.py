@@ -15,7 +15,6 @@ def add_parser(commands: Any) -> None:
     """Add the sub-command to the command line."""
     parser = commands.add_parser(
         "chaos",
-        help="check a host against agents that misbehave",
         description="List agents that misbehave, or check a host against them. `acp-host agent --chaos NAME` is one.",
         allow_abbrev=False,
     )

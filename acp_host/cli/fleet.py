@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import functools
-import json
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +21,7 @@ from acp_host.errors import InvalidInput, InvalidState
 from acp_host.fleet import CopyKind, FleetSummary, Job, JobOutcomeKind, JobResult, Keep, Uncommitted
 from acp_host.fleet.progress import in_words
 from acp_host.host.agent_target import AgentTarget
+from acp_host.printable import printable_json
 from acp_host.services.files import FileService
 from acp_host.services.permissions import PermissionPolicy
 
@@ -53,7 +53,6 @@ def add_parser(commands: Any) -> None:
     """Add the sub-command to the command line."""
     parser = commands.add_parser(
         "fleet",
-        help="send one prompt to an agent in each of many directories",
         description=_DESCRIPTION,
         epilog=f"{_EXAMPLE}\n{exit_code_help()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -272,7 +271,7 @@ def _budget(cost: str | None, tokens: int | None, option: str) -> Budget:
 
 def _show(result: JobResult, count: str, options: argparse.Namespace) -> None:
     if options.json:
-        print(json.dumps({"type": "result", **result.to_json()}), flush=True)
+        print(printable_json({"type": "result", **result.to_json()}), flush=True)
         return
     parts = [str(result.outcome.kind).replace("_", " ")]
     if result.outcome.kind != JobOutcomeKind.COMPLETED and result.outcome.detail:
@@ -288,7 +287,7 @@ def _show(result: JobResult, count: str, options: argparse.Namespace) -> None:
 
 def _show_summary(summary: FleetSummary, options: argparse.Namespace) -> None:
     if options.json:
-        print(json.dumps({"type": "summary", **summary.to_json()}), flush=True)
+        print(printable_json({"type": "summary", **summary.to_json()}), flush=True)
     print(f"acp-host: {in_words(summary) or 'nothing to do'}", file=sys.stderr)
     if summary.stopped is not None:
         print(f"acp-host: stopped: {clean(summary.stopped)}", file=sys.stderr)

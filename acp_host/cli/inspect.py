@@ -6,7 +6,6 @@ What was agreed decides by which way a reminder would get to the model; that is 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from typing import Any
@@ -22,6 +21,7 @@ from acp_host.cli.tables import agent_table, agreement_tables, ladder_table
 from acp_host.cli.target import add_remote_options, add_version_option, target_of, versions_of
 from acp_host.errors import InvalidInput
 from acp_host.host.connect import connect
+from acp_host.printable import printable_json
 
 __all__ = ["add_parser"]
 
@@ -81,10 +81,8 @@ async def inspect(options: argparse.Namespace, interrupts: Interrupts) -> int:
             await target.remember(agreement)
     ladder = plain_ladder(agreement, sidebar=options.sidebar)
     if options.json:
-        # ASCII with escapes, so that no text of the agent can steer a terminal; JSON leaves DEL as it is.
         found = {**agreement_json(agreement), "ladder": ladder_json(ladder)}
-        document = json.dumps(found, indent=2, sort_keys=True, ensure_ascii=True)
-        print(document.replace("\x7f", "\\u007f"))
+        print(printable_json(found, indent=2, sort_keys=True))
         return ExitCode.COMPLETED
     tables = Printer(make_console(sys.stdout))
     tables.show(agent_table(agreement, target.shown, seconds))

@@ -17,6 +17,7 @@ from acp_host.cli.printer import Printer, clean, make_console
 from acp_host.cli.replay_view import ReplayView, WatchedOutput
 from acp_host.errors import InvalidInput
 from acp_host.host.linter import Finding, Linter
+from acp_host.printable import printable_json
 from acp_host.recording.format import RecordedDirection, RecordedLine, read_recording
 from acp_host.replay import Difference, compare_states, fold_recording
 from acp_host.replay.pace import Pace
@@ -143,9 +144,7 @@ async def _show(lines: Iterator[RecordedLine], pace: Pace, verbose: bool) -> Non
 
 
 def _document(lines: Iterator[RecordedLine]) -> str:
-    # ASCII with escapes, so that no text of the agent can steer a terminal; JSON leaves DEL as it is.
-    folded = fold_recording(list(lines)).to_json()
-    return json.dumps(folded, indent=2, sort_keys=True, ensure_ascii=True).replace("\x7f", "\\u007f")
+    return printable_json(fold_recording(list(lines)).to_json(), indent=2, sort_keys=True)
 
 
 # --- comparing --------------------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from acp_host.errors import InvalidInput
+from acp_host.printable import printable_json
 from acp_host.testing._stdio import run_on_stdio
 from acp_host.testing.chaos.bad_agent import BadAgent
 from acp_host.testing.chaos.catalogue import CATALOGUE, find, select
@@ -111,7 +111,7 @@ async def _list(options: argparse.Namespace) -> int:
     if options.json:
         members = ("name", "chapter", "does", "rule", "row")
         plain = [{"number": f"C{a.number:03d}", **{m: getattr(a, m) for m in members}} for a in chosen]
-        print(json.dumps(plain, indent=2, ensure_ascii=False))
+        print(printable_json(plain, indent=2))
         return 0
     chapter = ""
     for agent in chosen:
@@ -137,7 +137,7 @@ async def _check(options: argparse.Namespace) -> int:
         met=met,
     )
     if options.json:
-        print(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
+        print(printable_json(report.to_json(), indent=2))
     else:
         print("\n".join(list(report.lines())[-2:]))
     return 1 if report.failed else 0
