@@ -35,8 +35,8 @@ from acp_host.wire.permission import (
 __all__ = ["HandlerFailed", "IncomingRequests", "OpenRequest", "RequestHandler", "TurnHandler"]
 
 MOST_OPEN = 1_000
-"""Requests of the agent that are handled at once; what comes beyond is answered with an error, so that neither tasks nor
-questions pile up without an end."""
+"""Requests of the agent that are handled at once; what comes beyond is answered with an error, so that neither tasks
+nor questions pile up without an end."""
 
 RequestHandler = Callable[[Any], Any | Awaitable[Any]]
 """Takes the parameters (a wire type, or plain JSON for an extension); returns the result or an awaitable of it."""
