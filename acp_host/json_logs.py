@@ -20,6 +20,8 @@ from acp_host.redaction import redact, redact_text
 
 __all__ = ["JsonLogFormatter"]
 
+_NOTICES = "acp_host.notices"
+"""The logger of what agents tell their users."""
 _LONGEST = 4_096
 """Most characters of one text."""
 _OF_RECORDS = frozenset({*vars(logging.makeLogRecord({})), "asctime", "message", "taskName", "diagnostic"})
@@ -38,8 +40,8 @@ class JsonLogFormatter(logging.Formatter):
     are cut at 4,096 characters, and are without secrets that can be told as such and without control characters.
 
     Args:
-        content: also write what may hold words of the user or the agent: the text of an exception, and the offending
-            data of a diagnostic.
+        content: also write what may hold words of the user or the agent: the text of an exception, the offending data
+            of a diagnostic, and what an agent tells the user.
     """
 
     def __init__(self, *, content: bool = False) -> None:
@@ -51,7 +53,7 @@ class JsonLogFormatter(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
-            "message": _shown(record.getMessage()),
+            "message": self._message_of(record),
         }
         diagnostic = getattr(record, "diagnostic", None)
         if isinstance(diagnostic, Diagnostic):
@@ -62,6 +64,11 @@ class JsonLogFormatter(logging.Formatter):
         given = {name: value for name, value in vars(record).items() if name not in _OF_RECORDS}
         told |= {name: _plain(value) for name, value in redact(given).items() if name not in told}
         return orjson.dumps(told, default=repr).decode()
+
+    def _message_of(self, record: logging.LogRecord) -> str:
+        if record.name == _NOTICES and not self._content:
+            return "the agent has told the user something"
+        return _shown(record.getMessage())
 
     def _of_diagnostic(self, diagnostic: Diagnostic) -> dict[str, Any]:
         members: dict[str, Any] = {

@@ -12,6 +12,7 @@ from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.login import login_text
 from acp_host.cli.printer import Printer, make_console
 from acp_host.cli.target import versions_of
+from acp_host.cli.telemetry import telemetry_of_environment
 from acp_host.errors import AuthRequired, InvalidInput
 from acp_host.host.authentication import LoginRequest
 from acp_host.host.connect import connect
@@ -98,6 +99,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         sidebar=True,
         unstable=options.unstable,
         record=recording_of(options),
+        telemetry=telemetry_of_environment(),
     )
     async with connection as host:
         await target.remember(host.agreement)

@@ -17,6 +17,7 @@ from acp_host.cli.named import add_agent_argument, add_install_option
 from acp_host.cli.printer import clean
 from acp_host.cli.run_options import add_timeout_options, cost_of, split, text_of_file, timeouts_of
 from acp_host.cli.target import Target, add_remote_options, add_version_option, target_of, versions_of
+from acp_host.cli.telemetry import telemetry_of_environment
 from acp_host.errors import InvalidInput, InvalidState
 from acp_host.fleet import CopyKind, FleetSummary, Job, JobOutcomeKind, JobResult, Keep, Uncommitted
 from acp_host.fleet.progress import in_words
@@ -186,6 +187,7 @@ def _fleet_of(target: Target, jobs: list[Job], options: argparse.Namespace) -> f
         keep=options.keep,
         progress=False if sys.stdout.isatty() else None,  # at one terminal, the lines say enough
         protocol_versions=versions_of(options),
+        telemetry=not options.dask and telemetry_of_environment(),  # workers have an environment of their own
         **_services_of(options),
     )
 

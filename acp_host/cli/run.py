@@ -41,6 +41,7 @@ from acp_host.cli.run_options import (
 from acp_host.cli.run_view import RunView
 from acp_host.cli.services import ShownFiles, ShownTerminals
 from acp_host.cli.target import Target, versions_of
+from acp_host.cli.telemetry import telemetry_of_environment
 from acp_host.errors import InvalidInput, StartFailed
 from acp_host.services.elicitation_handlers import ElicitationHandlers
 
@@ -120,6 +121,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         journal=default_journal() if options.journal is None else RunJournal(options.journal),
         rerun_unknown=options.rerun_unknown,
         record=recording_of(options),
+        telemetry=telemetry_of_environment(),
         track_changes=not options.no_changes,
         remote=target.remote,
         protocol_versions=versions_of(options),

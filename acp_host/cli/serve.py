@@ -16,6 +16,7 @@ from acp_host.cli.listening import add_listening_options, token_of
 from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.cli.reports import reports_to
 from acp_host.cli.target import versions_of
+from acp_host.cli.telemetry import telemetry_of_environment
 from acp_host.errors import InvalidInput
 from acp_host.host.connect import connect
 from acp_host.host.connection import HostConnection
@@ -95,6 +96,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         sidebar=True,
         unstable=options.unstable,
         record=recording_of(options),
+        telemetry=telemetry_of_environment(),
         on_stderr=(lambda line: printer.line("stderr", plain(line, "dim"))) if shows_stderr else None,
     )
     with reports_to(printer) if options.verbose else nullcontext():

@@ -338,7 +338,10 @@ class ConnectionWatch:
         if owner:
             attributes["gen_ai.conversation.id"] = self.shown(owner)
         span = self.tracer.start_span(event.method, own, SpanKind.SERVER, attributes, links)
-        self._served[type(event.id), event.id] = _Request(event.method, span, time.monotonic())
+        key = type(event.id), event.id
+        if key in self._served:  # an agent may use an id again although it waits for an answer by it
+            self._served.pop(key).span.end()
+        self._served[key] = _Request(event.method, span, time.monotonic())
         return set_span_in_context(span, own)
 
     def answered(self, request: OpenRequest, answer: Any) -> None:

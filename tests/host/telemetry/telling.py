@@ -12,7 +12,24 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 import acp_host
 
-__all__ = ["Told"]
+__all__ = ["HOSTILE", "Told"]
+
+HOSTILE = [
+    None,
+    "",
+    1,
+    [],
+    {},
+    "00-" + "0" * 32 + "-" + "1" * 16 + "-01",
+    "00-" + "1" * 32 + "-" + "0" * 16 + "-01",
+    "ff-" + "1" * 32 + "-" + "1" * 16 + "-01",
+    "00-" + "G" * 32 + "-" + "1" * 16 + "-01",
+    "00-" + "1" * 32 + "-" + "1" * 16 + "-01-more",
+    "00-" + "1" * 32 + "-" + "1" * 16 + "-01\r\nX-Injected: 1",
+    "01-" + "1" * 32 + "-" + "1" * 16 + "-01-" + "x" * 100_000,
+    "\u0661" * 55,
+]
+"""What is no ``traceparent``."""
 
 
 class _Open(SpanProcessor):
@@ -76,6 +93,10 @@ class Told:
                         for point in metric.data.data_points
                     ]
         return found
+
+    def values(self, name: str, *keys: str) -> dict[Any, Any]:
+        """The values of a metric by some of its attributes."""
+        return {tuple(attributes.get(key) for key in keys): value for attributes, value in self.metrics()[name]}
 
     def everything(self) -> str:
         """All that was told, as one text."""

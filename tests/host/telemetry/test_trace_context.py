@@ -19,25 +19,10 @@ from acp_host.wire._model import UNSET
 from acp_host.wire.prompt import PromptRequest
 from tests.host.cuts import Way
 from tests.host.scripts import DONE
-from tests.host.telemetry.telling import Told
+from tests.host.telemetry.telling import HOSTILE, Told
 
 OURS = SpanContext(0xAB, 0xCD, False, TraceFlags(0))
 OWN = set_span_in_context(NonRecordingSpan(OURS), Context())
-HOSTILE = [
-    None,
-    "",
-    1,
-    [],
-    {},
-    "00-" + "0" * 32 + "-" + "1" * 16 + "-01",
-    "00-" + "1" * 32 + "-" + "0" * 16 + "-01",
-    "ff-" + "1" * 32 + "-" + "1" * 16 + "-01",
-    "00-" + "G" * 32 + "-" + "1" * 16 + "-01",
-    "00-" + "1" * 32 + "-" + "1" * 16 + "-01-more",
-    "00-" + "1" * 32 + "-" + "1" * 16 + "-01\r\nX-Injected: 1",
-    "01-" + "1" * 32 + "-" + "1" * 16 + "-01-" + "x" * 100_000,
-    "\u0661" * 55,
-]
 
 
 def traceparent(trace: int, span: int, flags: int = 1) -> str:
