@@ -170,3 +170,18 @@ async def test_a_toast_stays_while_mouse_or_keyboard_is_on_it(browser: Browser) 
             await expect(toast).to_have_count(0)
             assert not session.notices.timeouts_paused
             session.notices.dismiss_all()
+
+
+async def test_a_toast_can_be_read_in_a_small_box_while_a_question_waits(browser: Browser, tmp_path: Path) -> None:
+    async with watched(browser, cwd=tmp_path) as (page, session):
+        await page.page.set_viewport_size({"width": 840, "height": 480})
+        await page.say("/notice warning The disk is almost full\n/edit notes.md")
+        await page.question("asks for permission").wait_for()
+        text = page.page.locator(".toast").get_by_text("The disk is almost full")
+        await text.wait_for()
+        in_sight = """words => {
+            const box = words.closest('.toasts').getBoundingClientRect(), own = words.getBoundingClientRect();
+            const seen = document.elementFromPoint(own.x + 5, own.y + 5);
+            return own.top >= box.top && own.bottom <= box.bottom && seen === words;
+        }"""
+        assert await text.evaluate(in_sight)

@@ -109,9 +109,8 @@ function Session(props: { view: View; state: SessionState; agent: string }) {
           first={state.transcript.first}
           terminals={state.terminals}
           busy={state.turn.activity}
-        >
-          <Toasts toasts={state.notices.toasts} />
-        </Transcript>
+        />
+        <Toasts toasts={state.notices.toasts} />
         <TurnLine turn={state.turn} agent={agent} questions={questions.length} />
         <Questions questions={questions} />
         <Injections injections={state.injections} />

@@ -1,6 +1,5 @@
 /** The transcript: only what is in sight is in the document, however long it is, and the end is followed. */
 import { elementScroll, measureElement, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
-import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Entry, Terminal } from "../state";
 import { memo, useView } from "./context";
@@ -24,8 +23,6 @@ export const Transcript = memo(function Transcript(props: {
   first: number;
   terminals: { [id: string]: Terminal };
   busy: boolean;
-  /** What stands over it, in a corner. */
-  children?: ComponentChildren;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
   const { entries } = props;
@@ -78,7 +75,6 @@ export const Transcript = memo(function Transcript(props: {
           To the end
         </button>
       )}
-      {props.children}
     </div>
   );
 });
