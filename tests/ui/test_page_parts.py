@@ -173,7 +173,7 @@ async def test_a_toast_stays_while_mouse_or_keyboard_is_on_it(browser: Browser) 
 
 
 async def test_a_toast_can_be_read_in_a_small_box_while_a_question_waits(browser: Browser, tmp_path: Path) -> None:
-    async with watched(browser, cwd=tmp_path) as (page, session):
+    async with watched(browser, cwd=tmp_path) as (page, _):
         await page.page.set_viewport_size({"width": 840, "height": 480})
         await page.say("/notice warning The disk is almost full\n/edit notes.md")
         await page.question("asks for permission").wait_for()
