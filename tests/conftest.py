@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -20,6 +21,10 @@ NO_SKIP = os.environ.get("ACP_HOST_NO_SKIP") == "1"
 
 # pytest's workers have it, and to the command, which the tests start, it is a wish of the user's.
 os.environ.pop("COLUMNS", None)
+
+# A script that runs the tests in the background lets them ignore Ctrl-C, and what they start would ignore it, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Machines that run tests are often busy; how long an example takes says nothing about the code. The examples are the
 # same in every run: a test that fails now and then says nothing either.

@@ -37,7 +37,10 @@ __all__ = ["StdioTransport", "StopTimeouts"]
 _T = TypeVar("_T")
 
 _SETTLE = 0.5
-"""Seconds that the end of stdout waits for the exit status and the rest of stderr, so that the error can carry them."""
+"""Seconds that an error waits for what it can say more: that the process has just died, the rest of stderr."""
+_EXITS = 3.0
+"""Seconds that the end of stdout waits for the exit status: an interpreter closes stdout first, then clears up, which
+takes it a while on a busy machine."""
 _LOOK_AGAIN = 2.0
 """Longest time between two looks at who still holds stdout after the launched process has exited, in seconds."""
 _LAST_WORDS = 5.0
@@ -302,11 +305,9 @@ class StdioTransport(Transport):
             pause = min(2 * pause, _LOOK_AGAIN)
 
     async def _settle(self) -> None:
-        """Wait a moment for the exit status and the rest of stderr."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + _SETTLE
-        for event in (self._process.exited, self._process.stderr_ended):
-            await within(event, deadline - loop.time())
+        """Wait for the exit status, and a moment for the rest of stderr."""
+        await within(self._process.exited, _EXITS)
+        await within(self._process.stderr_ended, _SETTLE)
 
     def _loss(self) -> ConnectionLost:
         """Return the error that says how the agent was lost, with all that is known by now."""

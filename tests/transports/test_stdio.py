@@ -277,7 +277,17 @@ async def test_end_by_a_signal_is_named(agents: Any) -> None:
     assert "SIGSEGV" in str(error)
 
 
-async def test_closed_stdout_is_a_loss_though_the_process_lives(agents: Any) -> None:
+async def test_the_status_of_an_agent_that_takes_its_time_to_exit(agents: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As each does on a busy machine: stdout is closed, then the interpreter clears up."""
+    monkeypatch.setattr(stdio, "_SETTLE", 0.05)
+    _transport, recorder = await agents.start("closes_stdout_then_exits", "0.3", "4")
+    error = await recorder.end()
+    assert error is not None
+    assert error.exit_status == 4
+
+
+async def test_closed_stdout_is_a_loss_though_the_process_lives(agents: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "_EXITS", 0.05)
     transport, recorder = await agents.start("closes_stdout")
     error = await recorder.end()
     assert error is not None

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 
 def say(text):
@@ -118,6 +119,12 @@ def closes_stdout():
     say("ready")
     os.close(1)
     for_ever()
+
+
+def closes_stdout_then_exits(seconds, status):
+    os.close(1)
+    time.sleep(float(seconds))
+    os._exit(int(status))
 
 
 def environment():
