@@ -65,8 +65,6 @@ class RunPlan:
                 raise InvalidInput(f"{target.description} is for one connection: a second attempt cannot be made")
             target = again
         options = {**self.connection, **more}
-        if self.target.env:
-            options["env"] = {**self.target.env, **(options.get("env") or {})}
         if self.timeouts.start is not None:
             options.setdefault("start_timeouts", StartTimeouts(warm=self.timeouts.start, cold=self.timeouts.start))
         return connect(target, **options)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from acp_host.host.agent_target import AgentTarget
 from acp_host.host.connect_arguments import target_of
@@ -21,15 +21,13 @@ class ResolvedTarget:
 
     Attributes:
         target: its command, its URL, or the way to it.
-        shown: what to call it, for people and journals; without secrets.
+        shown: what to call it, for people and journals: its command as it was given, or its URL without secrets.
         remote: whether it is elsewhere: then nothing of this machine is looked at for it.
-        env: further variables for its environment.
     """
 
     target: Sequence[str] | str | Transport | AgentTarget
     shown: str
     remote: bool = False
-    env: Mapping[str, str] = field(factory=dict, repr=False)
 
 
 def resolve_target(agent: Sequence[str] | str | Transport | AgentTarget) -> ResolvedTarget:

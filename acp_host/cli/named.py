@@ -22,7 +22,7 @@ from acp_host.cli.completers import agent_or_file
 from acp_host.errors import AcpError, InvalidInput
 from acp_host.printable import printable
 from acp_host.protocol.negotiation import Agreement
-from acp_host.transports.remote_address import RemoteAddress, has_scheme
+from acp_host.transports.remote_address import has_scheme
 from acp_host.wire._model import Unknown
 
 __all__ = [
@@ -117,8 +117,7 @@ def _remember(way: Way | None, command: tuple[str, ...], agreement: Agreement) -
         way = next((way for way in ways if (way.url,) == command or way.command == command), None)
     if way is None:
         return
-    shown = None if way.url is None else RemoteAddress.of(way.url).shown
-    LastSeen(Locations.for_user().seen).remember(seen_key(way.command, shown), _seen(agreement))
+    LastSeen(Locations.for_user().seen).remember(seen_key(way.command, way.url), _seen(agreement))
 
 
 def _seen(agreement: Agreement) -> SeenAgent:

@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from acp_host.errors import InvalidInput
-from acp_host.fleet.outcomes import JobOutcomeKind
 from acp_host.fleet.result import FleetSummary
 
 __all__ = ["Progress", "progress_bar"]
@@ -81,7 +80,5 @@ def progress_bar(jobs: int, wanted: bool | None) -> Progress:
 def in_words(summary: FleetSummary) -> str:
     """Return how many jobs ended in which way, and what was spent, on one line."""
     parts = [f"{count} {kind.replace('_', ' ')}" for kind, count in summary.outcomes.items()]
-    known = [kind for kind in JobOutcomeKind if kind in summary.outcomes]
-    assert len(known) == len(parts)
     parts += [f"{amount:,.2f} {currency}" for currency, amount in summary.spent.cost.items()]
     return ", ".join(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -291,7 +291,7 @@ class FleetReport:
 
     def __getitem__(self, job_id: str) -> JobResult:
         """Return the result of the job with this id; raises ``KeyError``."""
-        return _by_id(self.results)[job_id]
+        return {result.job.id: result for result in self.results}[job_id]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
@@ -300,7 +300,3 @@ class FleetReport:
             "results": [result.to_json() for result in self.results],
             "summary": self.summary.to_json(),
         }
-
-
-def _by_id(results: Iterable[JobResult]) -> dict[str, JobResult]:
-    return {result.job.id: result for result in results}

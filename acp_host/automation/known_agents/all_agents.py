@@ -26,7 +26,6 @@ from acp_host.automation.known_agents.ways import Readiness, Way, WayKind
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import InvalidInput
 from acp_host.host.agent_target import AgentTarget
-from acp_host.transports.remote_address import RemoteAddress
 
 __all__ = ["KnownAgent", "KnownAgents", "known"]
 
@@ -206,8 +205,7 @@ def _load(locations: Locations, environment: Mapping[str, str]) -> KnownAgents:
 def _whole(agent: KnownAgent, seen: Mapping[str, SeenAgent]) -> KnownAgent:
     """Return an agent with its ways in order, and with what it was last seen to support."""
     ways = tuple(sorted(agent.ways, key=lambda way: way.preference))
-    shown = None if ways[0].url is None else RemoteAddress.of(ways[0].url).shown
-    last = seen.get(seen_key(ways[0].command, shown))
+    last = seen.get(seen_key(ways[0].command, ways[0].url))
     version = ways[0].version or (last.version if last is not None else "")
     return evolve(agent, ways=ways, seen=last, version=version)
 

@@ -19,6 +19,7 @@ from acp_host.owned_files import read_owned, replace_owned
 from acp_host.printable import one_line
 from acp_host.recording.redaction import command_without_secrets
 from acp_host.redaction import redact_text
+from acp_host.transports.remote_address import RemoteAddress
 
 __all__ = ["LastSeen", "SeenAgent", "seen_key"]
 
@@ -50,8 +51,13 @@ class SeenAgent:
 
 
 def seen_key(command: Sequence[str], url: str | None) -> str:
-    """Return what an agent is known by in the file: how it is started or reached, without secrets."""
-    return " ".join(command_without_secrets(command)) if url is None else url
+    """Return what an agent is known by in the file: how it is started or reached, without secrets.
+
+    Args:
+        command: its command.
+        url: the URL of an agent elsewhere, which then counts alone; else ``None``.
+    """
+    return " ".join(command_without_secrets(command)) if url is None else RemoteAddress.of(url).shown
 
 
 class LastSeen:

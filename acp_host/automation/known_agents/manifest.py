@@ -20,10 +20,12 @@ from acp_host.automation.known_agents.download_address import download_address
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.errors import InvalidInput
 
-__all__ = ["MAX_MANIFEST_SIZE", "PLATFORMS", "BinaryTarget", "Manifest", "Package", "read_manifests"]
+__all__ = ["MAX_MANIFEST_SIZE", "PLATFORMS", "VARIABLE_NAME", "BinaryTarget", "Manifest", "Package", "read_manifests"]
 
 MAX_MANIFEST_SIZE = 8 * 2**20
 """Largest manifest, or registry of them, that is read, in bytes."""
+VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
+"""Name of an environment variable."""
 PLATFORMS = frozenset(f"{system}-{cpu}" for system in ("darwin", "linux", "windows") for cpu in ("aarch64", "x86_64"))
 
 _MAX_AGENTS = 2_000
@@ -31,7 +33,6 @@ _MAX_ITEMS = 200
 _LONGEST_WORD = 4_096
 _LONGEST_TEXT = 2_000
 _ID = re.compile(r"[a-z][a-z0-9-]{0,63}")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _PACKAGES = {
     "npx": re.compile(
@@ -260,6 +261,6 @@ def _args(members: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _env(members: Mapping[str, Any]) -> dict[str, str]:
     value = members.get("env", {})
-    if not isinstance(value, dict) or len(value) > _MAX_ITEMS or not all(map(_VARIABLE.fullmatch, value)):
+    if not isinstance(value, dict) or len(value) > _MAX_ITEMS or not all(map(VARIABLE_NAME.fullmatch, value)):
         raise _Unfit("its env is no object of variables")
     return {name: _word(text, f"its variable {name}") if text != "" else "" for name, text in value.items()}

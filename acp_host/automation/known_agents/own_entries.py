@@ -22,6 +22,7 @@ from typing import Any
 
 from attrs import frozen
 
+from acp_host.automation.known_agents.manifest import VARIABLE_NAME
 from acp_host.automation.known_agents.ways import Readiness, Way, WayKind
 from acp_host.errors import InvalidInput
 from acp_host.owned_files import read_owned, replace_owned
@@ -32,7 +33,6 @@ __all__ = ["OwnEntry", "add_own", "check_name", "read_own", "remove_own"]
 
 _MAX_SIZE = 2**20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 _MEMBERS = frozenset({"title", "description", "command", "url", "env_from", "bearer_env"})
 
 
@@ -73,7 +73,7 @@ class OwnEntry:
         elif self.bearer_env is not None:
             raise InvalidInput("bearer_env is for a url")
         for name in (*self.env_from, *self.env_from.values(), *([self.bearer_env] if self.bearer_env else ())):
-            if not _VARIABLE.fullmatch(name):  # somebody may have put the secret itself there: not shown
+            if not VARIABLE_NAME.fullmatch(name):  # somebody may have put the secret itself there: not shown
                 raise InvalidInput("env_from and bearer_env hold names of variables, and never values")
 
     def way(self, source: str) -> Way:

@@ -42,6 +42,7 @@ class UsageHistory:
 
     Args:
         session: the session.
+        now: returns seconds that only ever grow.
     """
 
     def __init__(self, session: blocking.Session, now: Callable[[], float] = time.monotonic) -> None:
