@@ -27,7 +27,8 @@ NPM_STAMP := tests/npm/node_modules/.package-lock.json
 WEB := acp_host/ui/web
 WEB_STAMP := $(WEB)/node_modules/.package-lock.json
 
-.PHONY: help demo test lint format setup npm-peers interop chaos bench bench-guard smooth fuzz web schema-diff system-deps clean
+.PHONY: help demo test lint format setup npm-peers interop chaos bench bench-guard smooth fuzz soak web schema-diff system-deps \
+  clean
 
 help:
 	@echo "make demo     a whole conversation with the built-in agent, on the terminal"
@@ -82,6 +83,7 @@ smooth: setup
 
 soak: setup
 	$(BIN)/python -m tests.soak $(SOAK_ARGS)
+
 bench-guard: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.bench.guard $(GUARD_ARGS)
 
