@@ -14,11 +14,14 @@ from acp_host.cli.target import Target, add_remote_options, add_version_option, 
 from acp_host.errors import InvalidInput
 from acp_host.recording import Recording
 from acp_host.services.permissions import PermissionHandler, PermissionPolicy, Permissions
+from acp_host.services.policy_words import policy_of_word
 
-__all__ = ["OFTEN_MISPLACED", "add_agent_options", "agent_target", "permissions_of", "recording_of"]
+__all__ = ["OFTEN_MISPLACED", "add_agent_options", "agent_target", "permissions_of", "policy_of", "recording_of"]
 
 OFTEN_MISPLACED = ("--permissions", "--forms", "--read-files", "--write-files", "--terminals", "--agent-arg", "--cwd")
 """Options that are found behind the agent's command, where they are the agent's."""
+_WITHOUT_RULES = {"deny": "reject", "reject": "reject", "allow-once": "allow-once"}
+"""Words for policies that decide all in the same way, and how policies spell them; offering a service is consent."""
 
 
 def add_agent_options(parser: Any, *, permissions: str) -> None:
@@ -110,20 +113,34 @@ def permissions_of(
     Raises:
         InvalidInput: the choice is no word and no file with a policy.
     """
-    word = {"deny": "reject"}.get(choice, choice.replace("_", "-"))  # as policies spell it
     if choice == "ask":
         return Permissions(ask=ask, direct=False)
-    if word in ("allow-once", "reject"):
-        policy = PermissionPolicy.allow_once() if word == "allow-once" else PermissionPolicy.reject()
+    policy = policy_of(choice, "deny, allow-once, ask, read-only")
+    word = _WITHOUT_RULES.get(choice.replace("_", "-"))
+    if word is not None:
         return Permissions(ask=by_word(policy, word), direct=False)
+    return Permissions(policy=policy, ask=ask)
+
+
+def policy_of(choice: str, words: str) -> PermissionPolicy:
+    """Return the policy that ``--permissions`` names by a word or by a file.
+
+    Args:
+        choice: what the option says.
+        words: those that can be chosen, for people.
+
+    Raises:
+        InvalidInput: the choice is no word and no file with a policy.
+    """
+    policy = policy_of_word(choice)
+    if policy is not None:
+        return policy
     try:
-        policy = PermissionPolicy.read_only() if word == "read-only" else PermissionPolicy.load(choice)
+        return PermissionPolicy.load(choice)
     except OSError as error:
-        words = "deny, allow-once, ask, read-only"
         raise InvalidInput(
             f"--permissions takes {words}, or a file with a policy; {choice}: {error.strerror}"
         ) from None
-    return Permissions(policy=policy, ask=ask)
 
 
 def recording_of(options: argparse.Namespace) -> Recording | None:

@@ -13,6 +13,7 @@ from acp_host.automation.known_agents.own_entries import read_own
 from acp_host.automation.known_agents.registries import kept_registries
 from acp_host.errors import AcpError
 from acp_host.printable import one_line
+from acp_host.services.policy_words import POLICY_WORDS
 
 __all__ = ["agent_or_file", "known_agents", "own_agents", "permission_words", "sources"]
 
@@ -46,7 +47,7 @@ def sources(prefix: str, **_: object) -> Iterable[str]:
 
 def permission_words(prefix: str, **_: object) -> Iterable[str]:
     """Return what ``--permissions`` takes: words, and files."""
-    return [*("reject", "allow-once", "ask", "read-only"), *_files(prefix)]
+    return [*POLICY_WORDS, *_files(prefix)]
 
 
 def _files(prefix: str) -> list[str]:

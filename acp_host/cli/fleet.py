@@ -11,6 +11,8 @@ from typing import Any
 
 from acp_host import fleet
 from acp_host.automation import Budget
+from acp_host.cli.agent_options import policy_of
+from acp_host.cli.completers import permission_words
 from acp_host.cli.exits import ExitCode, code_of_outcome, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.named import add_agent_argument, add_install_option
@@ -84,12 +86,13 @@ def _add_jobs(group: Any) -> None:
 
 
 def _add_agent(group: Any) -> None:
-    group.add_argument(
+    how = group.add_argument(
         "--permissions",
         default="deny",
         metavar="HOW",
         help="what the agents may do: deny, allow-once, read-only, or a file with a policy (default: deny)",
     )
+    how.completer = permission_words
     group.add_argument("--read-files", action="store_true", help="let the agents read files of their working copies")
     group.add_argument("--write-files", action="store_true", help="let the agents write files of their working copies")
     group.add_argument("--terminals", action="store_true", help="run commands for the agents, with all your rights")
@@ -241,20 +244,11 @@ def _policy_of(choice: str) -> PermissionPolicy | None:
     """Return what the agents may do; ``None`` denies what they ask for, and takes offered services for consent.
 
     Raises:
-        InvalidInput: the choice is no word and no file with a policy.
+        InvalidInput: the choice is ``ask``, or no word and no file with a policy.
     """
-    word = choice.replace("_", "-")  # as policies spell it
-    if word in ("deny", "reject"):
-        return None
-    if word == "allow-once":
-        return PermissionPolicy.allow_once()
-    try:
-        return PermissionPolicy.read_only() if word == "read-only" else PermissionPolicy.load(choice)
-    except OSError as error:
-        words = "deny, allow-once, read-only"
-        raise InvalidInput(
-            f"--permissions takes {words}, or a file with a policy; {choice}: {error.strerror}"
-        ) from None
+    if choice == "ask":
+        raise InvalidInput("--permissions ask is not for fleets: there is nobody who could be asked")
+    return None if choice in ("deny", "reject") else policy_of(choice, "deny, allow-once, read-only")
 
 
 def _services_of(options: argparse.Namespace) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def test_what_cannot_be_an_agent(given: Any, words: str) -> None:
         ({"files": FileService()}, "files is True, or arguments"),
         ({"files": {"den": []}}, "files: .*den"),
         ({"permissions": "/no/such/policy"}, "No such file"),
-        ({"permissions": 3}, "permissions is 'ask', a policy, or"),
+        ({"permissions": 3}, "permissions is a policy, a word such as 'ask', or"),
     ],
 )
 def test_options_that_are_wrong(options: dict[str, Any], words: str) -> None:
@@ -111,6 +111,8 @@ def test_options_that_are_right() -> None:
     assert (options["permissions"].policy, options["permissions"].ask) == (policy, queue)
     assert options["unstable"] is True
     assert AgentSettings.of("one", "agent --acp").connect_options(queue, [])["permissions"] is queue
+    by_word = AgentSettings.of("one", {"target": "agent", "permissions": "read-only"}).connect_options(queue, [])
+    assert (by_word["permissions"].policy, by_word["permissions"].ask) == (PermissionPolicy.read_only(), queue)
     assert "files" not in AgentSettings.of("one", "agent").connect_options(queue, [])
     target = AgentTarget(command=("agent", "--acp"))
     assert AgentSettings.of("one", target).target is AgentSettings.of("one", {"target": target}).target is target

@@ -9,15 +9,9 @@ from attrs import evolve
 from acp_host.errors import InvalidInput
 from acp_host.services.permission_queue import PermissionQueue
 from acp_host.services.permissions import PermissionPolicy, Permissions
+from acp_host.services.policy_words import policy_of_word
 
 __all__ = ["asking"]
-
-_POLICIES = {
-    "ask": PermissionPolicy.ask,
-    "reject": PermissionPolicy.reject,
-    "read_only": PermissionPolicy.read_only,
-    "allow_once": PermissionPolicy.allow_once,
-}
 
 
 def asking(given: Any) -> tuple[Any, PermissionQueue | None]:
@@ -46,7 +40,7 @@ def asking(given: Any) -> tuple[Any, PermissionQueue | None]:
 
 
 def _policy(word: str) -> PermissionPolicy:
-    make = _POLICIES.get(word.replace("-", "_"))
-    if make is None:
-        raise InvalidInput(f"permissions= takes the words {', '.join(_POLICIES)}, and not {word!r}")
-    return make()
+    policy = policy_of_word(word)
+    if policy is None:
+        raise InvalidInput(f"permissions= takes the words ask, reject, read_only, allow_once, and not {word!r}")
+    return policy

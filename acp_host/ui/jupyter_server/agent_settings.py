@@ -12,6 +12,7 @@ from acp_host.host.agent_target import AgentTarget
 from acp_host.services.files import BufferProvider, FileService, NotebookFormat
 from acp_host.services.permission_queue import PermissionQueue
 from acp_host.services.permissions import PermissionPolicy, Permissions
+from acp_host.services.policy_words import policy_of_word
 
 __all__ = ["AgentSettings"]
 
@@ -43,8 +44,9 @@ class AgentSettings:
             name: of the agent.
             given: its command or URL, or an ``AgentTarget`` as :func:`acp_host.known` returns; or a mapping with one of
                 these as ``target``, and arguments of :func:`acp_host.connect`. There, ``files`` may also be a mapping
-                of arguments of :class:`~acp_host.services.files.FileService`, ``permissions`` also the path of a file
-                with a policy, and ``session_cwd`` is where sessions work.
+                of arguments of :class:`~acp_host.services.files.FileService`, ``permissions`` also one of the words of
+                :mod:`~acp_host.services.policy_words` or the path of a file with a policy, and ``session_cwd`` is where
+                sessions work.
 
         Raises:
             InvalidInput: it is none of these.
@@ -95,11 +97,11 @@ def _permissions(name: str, given: Any, questions: PermissionQueue) -> Permissio
         return questions
     if isinstance(given, str):
         try:
-            given = PermissionPolicy.load(given)
+            given = policy_of_word(given) or PermissionPolicy.load(given)
         except OSError as error:
             raise InvalidInput(f"agent {name!r}: permissions: {given}: {error.strerror}") from None
     if not isinstance(given, PermissionPolicy):
-        raise InvalidInput(f"agent {name!r}: permissions is 'ask', a policy, or the path of a file with one")
+        raise InvalidInput(f"agent {name!r}: permissions is a policy, a word such as 'ask', or the path of a policy")
     return Permissions(policy=given, ask=questions)
 
 
