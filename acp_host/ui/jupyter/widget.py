@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,7 +12,9 @@ import anywidget
 import traitlets
 
 from acp_host import blocking
+from acp_host.automation.target import ResolvedTarget, resolve_target
 from acp_host.errors import InvalidInput
+from acp_host.host.agent_target import AgentTarget
 from acp_host.host.login_queue import LoginQueue
 from acp_host.host.prompt_content import PromptPart
 from acp_host.reminders import Reminder, ReminderReceipt
@@ -67,7 +70,7 @@ class AgentWidget(anywidget.AnyWidget):
 
     def __init__(
         self,
-        target: Sequence[str] | str | Transport | None = None,
+        target: Sequence[str] | str | Transport | AgentTarget | None = None,
         *,
         host: blocking.HostConnection | None = None,
         cwd: str | os.PathLike[str] = ".",
@@ -86,7 +89,8 @@ class AgentWidget(anywidget.AnyWidget):
         if host is None:
             elicitation = ElicitationQueue() if elicitation is None else elicitation
             authenticate = LoginQueue() if authenticate is None else authenticate
-        here = str(cwd) if _is_elsewhere(target) else os.path.abspath(cwd)
+        agent = None if target is None else resolve_target(target)
+        here = str(cwd) if agent is not None and agent.remote else os.path.abspath(cwd)
 
         def connect() -> blocking.HostConnection:
             if host is not None:
@@ -103,7 +107,7 @@ class AgentWidget(anywidget.AnyWidget):
             logins=authenticate if isinstance(authenticate, LoginQueue) else None,
         )
         self._conversation = Conversation(
-            connect, name=_name_of(target, host), cwd=here, audience=audience, owns=host is None
+            connect, name=_name_of(agent, host), cwd=here, audience=audience, owns=host is None
         )
         self.on_msg(self._take)
         let_past_cells(self.comm)
@@ -176,14 +180,11 @@ def _with_notebooks(options: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**options, "files": FileService(formats={".ipynb": NotebookFormat()})}
 
 
-def _is_elsewhere(target: Any) -> bool:
-    return isinstance(target, str) and "://" in target
-
-
-def _name_of(target: Any, host: blocking.HostConnection | None) -> str:
-    """Return what an agent is called that has not said it yet."""
-    if host is not None:
+def _name_of(agent: ResolvedTarget | None, host: blocking.HostConnection | None) -> str:
+    """Return what an agent is called that has not said it yet; of a command that is its program."""
+    if agent is None:
+        assert host is not None
         return host.agreement.agent_name
-    if isinstance(target, str):
-        return target
-    return str(target[0]) if isinstance(target, Sequence) and target else "the agent"
+    if agent.remote or isinstance(agent.target, Transport):
+        return agent.shown
+    return shlex.split(agent.shown)[0]
