@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import psutil
 import pytest
 import pytest_asyncio
@@ -76,6 +77,30 @@ async def test_r376_users_and_agents_save_one_after_the_other(tmp_path: Path, th
         assert outcomes[1] is None
         assert outcomes[0] is None or isinstance(outcomes[0], InvalidParams)
         assert there.cells[0]["source"] == f"user {turn}"
+
+
+async def test_r376_an_agent_reads_while_a_user_saves(
+    tmp_path: Path, thread: LoopThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = Contents(tmp_path, thread)
+    await there.save(notebook(prose("a", "old")))
+    half, whole = threading.Event(), threading.Event()
+    write = nbformat.write
+
+    def slow_write(*arguments: Any, **options: Any) -> None:
+        half.set()
+        assert whole.wait(30)
+        write(*arguments, **options)  # type: ignore[no-untyped-call]
+
+    monkeypatch.setattr(nbformat, "write", slow_write)
+    saving = asyncio.create_task(there.save(notebook(prose("a", "new"))))
+    await asyncio.to_thread(half.wait, 30)
+    reading = asyncio.create_task(there.read())
+    await asyncio.wait([reading], timeout=0.2)
+    whole.set()
+    await saving
+    assert (await reading)["cells"][0]["source"] == ["new"]
+    assert there.cells[0]["source"] == "new"
 
 
 async def test_r377_outputs_and_trust_are_never_an_agents(tmp_path: Path, thread: LoopThread) -> None:

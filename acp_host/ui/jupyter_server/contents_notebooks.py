@@ -32,7 +32,8 @@ class ContentsNotebooks:
     """A :class:`~acp_host.services.files.notebooks.NotebookProvider`: every notebook below the server's directory.
 
     Made on the server's loop, and called on that of the agents. Saves of one notebook, by users and by agents, are done
-    one after the other, so that an agent's save finds what its change was made for, or is not done.
+    one after the other, so that an agent's save finds what its change was made for, or is not done. An agent's reads
+    wait for them, too: the manager takes a notebook that is half written for a broken one, and puts the old one back.
 
     Args:
         manager: the server's contents manager.
@@ -54,7 +55,7 @@ class ContentsNotebooks:
         name = self._name(path)
         if name is None:
             return None
-        found = await on_loop(self._server, lambda: self._load(name))
+        found = await on_loop(self._server, lambda: self._load_in_turn(name))
         return None if found is None else OpenNotebook(content=found[0], version=_version(found[1]))
 
     async def apply_change(self, change: NotebookChange, /) -> bool:
@@ -70,6 +71,10 @@ class ContentsNotebooks:
         return os.path.relpath(path, self._root).replace(os.sep, "/")
 
     # --- on the server's loop ---------------------------------------------------------------------------------------
+
+    async def _load_in_turn(self, name: str) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+        async with self._lock(name):
+            return await self._load(name)
 
     async def _load(self, name: str) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
         """Return a notebook with an id for each cell, and as it is; ``None`` if there is no valid one."""
