@@ -6,7 +6,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, TypeVar, cast
 
 from acp_host.errors import ConnectionClosed, InvalidState
@@ -31,6 +31,7 @@ class LoopThread:
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
         self._stopped = False
+        self._calls: set[_Call] = set()
         # A daemon: whoever forgets to close must still be able to leave the program.
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -73,14 +74,12 @@ class LoopThread:
         async def work() -> _R:
             return await function()
 
-        call = _Call(work)
-        if not self.call_soon(call.start):
-            raise ConnectionClosed("the connection was closed before this call was made")
-        try:
-            return cast(_R, await call.on_this_loop())
-        except asyncio.CancelledError:
-            self.call_soon(call.cancel)
-            raise
+        with self._calling(work) as call:
+            try:
+                return cast(_R, await call.on_this_loop())
+            except asyncio.CancelledError:
+                self.call_soon(call.cancel)
+                raise
 
     def _result_of(self, work: Callable[[], Awaitable[_R]]) -> _R:
         if threading.current_thread() is self._thread:
@@ -88,16 +87,27 @@ class LoopThread:
                 "a blocking call was made on the connection's own thread, which would wait for itself: there, use the"
                 " object's `asynchronous`"
             )
+        with self._calling(work) as call:
+            try:
+                return cast(_R, call.wait())
+            except KeyboardInterrupt:
+                self.call_soon(call.cancel)
+                with contextlib.suppress(Exception):
+                    call.wait(_TO_LET_GO)
+                raise
+
+    @contextlib.contextmanager
+    def _calling(self, work: Callable[[], Awaitable[Any]]) -> Iterator[_Call]:
+        """Begin a call, of which the thread knows until the block ends: its own end may come before the call's turn."""
         call = _Call(work)
+        self._calls.add(call)
         try:
-            if not self.call_soon(call.start):
+            # After a fork there is no such thread in the new process, and nobody who would ever answer.
+            if not self._thread.is_alive() or not self.call_soon(call.start):
                 raise ConnectionClosed("the connection was closed before this call was made")
-            return cast(_R, call.wait())
-        except KeyboardInterrupt:
-            self.call_soon(call.cancel)
-            with contextlib.suppress(Exception):
-                call.wait(_TO_LET_GO)
-            raise
+            yield call
+        finally:
+            self._calls.discard(call)
 
     def call_soon(self, function: Callable[[], Any]) -> bool:
         """Call a function on the loop without waiting for it; tell whether the loop is still there."""
@@ -125,6 +135,8 @@ class LoopThread:
             self._loop.run_until_complete(self._loop.shutdown_default_executor())
         finally:
             self._loop.close()
+            for call in tuple(self._calls):  # those whose turn has not come
+                call.cut_off()
 
 
 class _Call:
@@ -137,10 +149,16 @@ class _Call:
 
     def start(self) -> None:
         self._task = asyncio.get_running_loop().create_task(self._work(), name="acp_host blocking call")
+        self._task.add_done_callback(lambda _: self.cut_off())  # one that is cancelled before it begins tells nothing
 
     def cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()
+
+    def cut_off(self) -> None:
+        """End it; nobody works for it any more."""
+        if not self._outcome.done():
+            self._outcome.set_exception(_cut_off())
 
     def wait(self, timeout: float | None = None) -> Any:
         waited = 0.0
@@ -180,7 +198,8 @@ class _Call:
         try:
             result = await self._awaited()
         except BaseException as error:
-            self._outcome.set_exception(error)
+            if not self._outcome.done():  # else it was cut off
+                self._outcome.set_exception(error)
         else:
             self._outcome.set_result(result)
 
@@ -190,7 +209,7 @@ def _cut_off() -> ConnectionClosed:
 
 
 async def _end_tasks() -> None:
-    tasks = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    while tasks := asyncio.all_tasks() - {asyncio.current_task()}:  # calls may come meanwhile
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

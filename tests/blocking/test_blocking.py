@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 
 import acp_host
 from acp_host import blocking
+from acp_host.blocking._thread import LoopThread
 from acp_host.testing import ReferenceAgent
 from acp_host.wire.updates import AgentMessageChunk
 
@@ -396,3 +398,62 @@ print(*[child.pid for child in psutil.Process().children(recursive=True)])
     pids = [int(pid) for pid in done.stdout.split()]
     assert pids
     assert not any(psutil.pid_exists(pid) for pid in pids)
+
+
+def test_a_call_that_comes_in_the_moment_of_the_end_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    thread = LoopThread("acp_host connection")
+    ending, go_on, asked = threading.Event(), threading.Event(), threading.Event()
+
+    async def holds_up_the_end() -> None:
+        try:
+            await asyncio.sleep(DEADLINE)
+        finally:
+            ending.set()
+            go_on.wait(DEADLINE)
+
+    thread.call_soon(lambda: setattr(thread, "kept", thread.loop.create_task(holds_up_the_end())))
+    thread.ask(lambda: None)
+    thread.loop.call_soon_threadsafe(thread.loop.stop)  # what stop() does before it is known everywhere
+    assert ending.wait(DEADLINE)
+    call_soon = thread.call_soon
+    monkeypatch.setattr(thread, "call_soon", lambda function: call_soon(function) and (asked.set() or True))
+
+    def let_it_end() -> None:
+        asked.wait(DEADLINE)
+        go_on.set()
+
+    threading.Thread(target=let_it_end).start()
+    outcome: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
+
+    def call() -> None:
+        try:
+            thread.run(lambda: asyncio.sleep(DEADLINE))
+        except BaseException as error:
+            outcome.put(error)
+
+    threading.Thread(target=call, daemon=True).start()
+    assert isinstance(outcome.get(timeout=DEADLINE / 2), acp_host.ConnectionClosed)
+    thread.stop()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked there")
+def test_a_forked_process_is_told_that_the_connection_is_not_its_own() -> None:
+    program = """
+import os, signal, sys
+from acp_host import ConnectionClosed, blocking
+from acp_host.testing import ReferenceAgent
+
+host = blocking.connect(ReferenceAgent.command())
+session = host.new_session()
+child = os.fork()
+if child == 0:
+    signal.alarm(10)
+    try:
+        session.prompt("/say no")
+    except ConnectionClosed:
+        sys.exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), session.prompt("/say on").wait().text)
+host.close()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=3 * DEADLINE)
+    assert (done.stdout, done.returncode) == ("7 on\n", 0), done.stderr

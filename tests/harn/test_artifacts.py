@@ -79,6 +79,8 @@ def test_what_a_front_end_could_run_is_shown_in_words(mime_type: str) -> None:
         {"data": {"url": "http://x/track"}},
         {"layer": [{"encoding": {"href": {"field": "u"}}}]},
         {"layer": [[{"mark": {"type": "image", "url": "http://x"}}]]},
+        {"data": {"values": []}, "usermeta": {"embedOptions": {"config": "https://x/theme.json"}}},
+        {"data": {"values": [{"image": "https://x/p.png"}]}, "mark": {"type": "point", "tooltip": {"content": "data"}}},
         "not a chart",
     ],
 )

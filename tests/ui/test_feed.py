@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,6 +19,7 @@ from acp_host.state.json_form import to_json
 from acp_host.testing import ReferenceAgent, ScriptedAgent
 from acp_host.testing.harn import HarnAgent, HarnTurn
 from acp_host.ui.feed import Feed
+from acp_host.ui.feed.command_forms import read_command
 from tests.ui.pages import Page
 
 
@@ -410,6 +412,25 @@ async def test_what_is_no_command_is_answered_with_an_error(data: bytes) -> None
         assert result["error"]["message"]
         assert len(result["error"]["message"]) < 1_000
         await page.do("control", take=True)  # and it goes on
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"command": "prompt", "session": "s", "text": "x", "attachments": [1] * 200_000},
+        {"command": "prompt", "session": "s", "text": "x", "files": [{"name": 1}] * 100_000},
+        {"command": "answer", "question": 1, "content": {f"{number}": [1] * 900 for number in range(500)}},
+        {"command": "answer", "question": 1, "values": {f"{number}": number for number in range(100_000)}},
+        {"command": "remind", "session": "s", "body": "x", **{f"{number}": number for number in range(100_000)}},
+    ],
+)
+async def test_a_command_with_many_faults_takes_no_longer_than_to_read_it(members: dict[str, Any]) -> None:
+    data = json.dumps({"id": 999, **members})
+    began = time.process_time()
+    _, _, fault = read_command(data)
+    assert fault is not None
+    assert len(str(fault)) < 1_000
+    assert time.process_time() - began < 1.0
 
 
 async def test_what_the_agent_refuses_is_told_with_its_code() -> None:

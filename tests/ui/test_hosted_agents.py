@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -61,6 +62,13 @@ async def test_one_that_ends_by_itself_is_shown_until_its_place_is_needed(tmp_pa
         assert agents.find(agent.id) is agent
         await started(agents)
         assert agents.find(agent.id) is None
+
+
+async def test_starts_at_once_are_counted_as_well(tmp_path: Path) -> None:
+    async with hosting(tmp_path) as agents:
+        outcomes = await asyncio.gather(*(agents.start("reference") for _ in range(5)), return_exceptions=True)
+        assert len(agents.living) == 2
+        assert [type(outcome) for outcome in outcomes] == [HostedAgent] * 2 + [InvalidState] * 3
 
 
 async def test_an_agent_that_wants_a_login_waits_for_it(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Notebooks as text: :class:`NotebookFormat` reads, compares, merges and writes nbformat JSON.
 
-What a user loses by a write are cells, their sources and attachments, and metadata. Outputs and execution counts are
-made by running a cell, so they are not compared, and are never taken from an agent: a cell that it leaves as it is
-keeps those that it has, any other begins without. Needs the package nbformat (the extra ``notebooks``).
+What a user loses by a write are cells, their sources and attachments, and metadata. Outputs, execution counts and what
+widgets show are made by running cells, so they are not compared, and are never taken from an agent: a cell that it
+leaves as it is keeps those that it has, any other begins without. Needs the package nbformat (the extra ``notebooks``).
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ __all__ = ["NotebookFormat"]
 _MADE_BY_RUNNING = ("outputs", "execution_count")
 _TIMES_OF_RUNNING = "execution"
 """Of a cell's metadata: when it ran."""
+_WIDGETS = "widgets"
+"""Of a notebook's metadata: what its widgets show, which belongs to the outputs; pages draw HTML that stands there."""
 _LONGEST_PROBLEM = 300
 _MINOR = 5
 """The first version of nbformat 4 in which cells have ids."""
@@ -109,18 +111,19 @@ class NotebookFormat:
         """As :meth:`DocumentFormat.essence`: the notebook without what is made by running it."""
         notebook = self.read(text)
         cells = [_written_part(cell) for cell in notebook["cells"]]
-        return orjson.dumps([cells, notebook["metadata"]], option=orjson.OPT_SORT_KEYS).decode()
+        return orjson.dumps([cells, _written_metadata(notebook)], option=orjson.OPT_SORT_KEYS).decode()
 
     def adopt(self, current: str, text: str, /) -> str:
         """As :meth:`DocumentFormat.adopt`: cells are the same if they have the same id. What is there may be none."""
         try:
             live = self.read(current)
         except ValueError:
-            live = {"nbformat": 4, "nbformat_minor": _MINOR, "cells": []}
+            live = {"nbformat": 4, "nbformat_minor": _MINOR, "cells": [], "metadata": {}}
         notebook = self.read(text, live["cells"])
         known = {cell["id"]: cell for cell in live["cells"]}
         cells = [_with_outputs_of(known.get(cell["id"]), cell) for cell in notebook["cells"]]
-        return self.write({**live, "cells": cells, "metadata": notebook["metadata"]})
+        metadata = _with_widgets_of(live, _written_metadata(notebook))
+        return self.write({**live, "cells": cells, "metadata": metadata})
 
     def merge(self, base: str, current: str, proposed: str, /) -> Merge:
         """As :meth:`DocumentFormat.merge`: cell by cell, and within a cell line by line."""
@@ -130,7 +133,7 @@ class NotebookFormat:
             raise MergeUnavailable("one of the versions is no valid notebook") from None
         merge = _NotebookMerge(*(notebook["cells"] for notebook in notebooks))
         cells = merge.cells()
-        metadata = merge.one_of(*(notebook["metadata"] for notebook in notebooks))
+        metadata = _with_widgets_of(notebooks[1], merge.one_of(*map(_written_metadata, notebooks)))
         return Merge(self.write({**notebooks[1], "cells": cells, "metadata": metadata}), merge.clean)
 
 
@@ -214,6 +217,16 @@ def _written_part(cell: Notebook) -> Notebook:
     """Return what of a cell was written by somebody, and not made by running it."""
     metadata = {name: value for name, value in cell["metadata"].items() if name != _TIMES_OF_RUNNING}
     return {name: value for name, value in cell.items() if name not in _MADE_BY_RUNNING} | {"metadata": metadata}
+
+
+def _written_metadata(notebook: Notebook) -> Notebook:
+    """Return a notebook's metadata without what was made by running it."""
+    return {name: value for name, value in notebook["metadata"].items() if name != _WIDGETS}
+
+
+def _with_widgets_of(live: Notebook, metadata: Notebook) -> Notebook:
+    """Return metadata with what the widgets of the live notebook show."""
+    return metadata | {name: value for name, value in live["metadata"].items() if name == _WIDGETS}
 
 
 def _with_outputs_of(live: Notebook | None, cell: Notebook) -> Notebook:

@@ -1,8 +1,8 @@
 """An artifact as Jupyter shows it: :func:`mime_bundle`.
 
 An artifact is the agent's word. A front-end may run what it is given as HTML, SVG or JavaScript, and a chart may fetch
-its data from anywhere; so only data goes out, and a chart only if it has no address in it. For all else there are
-words.
+its data from anywhere; so only data goes out, and a chart only if it has nothing in it that fetches. For all else there
+are words.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ __all__ = ["mime_bundle"]
 _CHARTS = re.compile(r"application/vnd\.vega(lite)?\.v\d+(\.\d+)*\+json")
 _DATA = "application/json"
 _MOST_VALUES = 1_000_000
+_FETCHING = frozenset({"url", "href", "usermeta", "tooltip"})
+"""Members of a chart that can have something fetched: addresses; ``usermeta``, options for vega-embed, which loads
+themes and patches; tooltips, in which vega-tooltip draws pictures, from addresses that the chart may put together."""
 
 
 def mime_bundle(artifact: Artifact) -> dict[str, Any]:
@@ -31,13 +34,13 @@ def mime_bundle(artifact: Artifact) -> dict[str, Any]:
 
 
 def _leads_elsewhere(spec: Any) -> bool:
-    """Tell whether a chart has an address in it, or is too large to tell."""
+    """Tell whether a chart may have something fetched, or is too large to tell."""
     waiting, seen = [spec], 0
     while waiting and seen < _MOST_VALUES:
         value = waiting.pop()
         seen += 1
         if isinstance(value, Mapping):
-            if "url" in value or "href" in value:
+            if not _FETCHING.isdisjoint(value):
                 return True
             waiting += value.values()
         elif isinstance(value, list):

@@ -9,7 +9,6 @@ from typing import Any
 import orjson
 from attrs import frozen
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 
 from acp_host.errors import InvalidInput
 
@@ -23,11 +22,15 @@ LARGEST_TEXT = 2**20
 _NAME = {"type": "string", "minLength": 1, "maxLength": 1_024}
 _TEXT = {"type": "string", "minLength": 1, "maxLength": LARGEST_TEXT}
 _POSITION = {"type": "integer", "minimum": 0}
-_VALUE = {"type": ["string", "number", "boolean", "null"], "maxLength": LARGEST_TEXT}
 _CONTENT = {
     "type": "object",
-    "maxProperties": 1_000,
-    "additionalProperties": {"anyOf": [_VALUE, {"type": "array", "maxItems": 1_000, "items": {"type": "string"}}]},
+    "maxProperties": 500,
+    "additionalProperties": {
+        "type": ["string", "number", "boolean", "null", "array"],
+        "maxLength": LARGEST_TEXT,
+        "maxItems": 1_000,
+        "items": {"type": "string"},
+    },
 }
 _REMINDER: dict[str, Any] = {
     "body": _TEXT,
@@ -176,7 +179,8 @@ def read_command(data: str | bytes) -> tuple[int | None, dict[str, Any], Invalid
     name = command.get("command")
     if not isinstance(name, str) or name not in COMMANDS:
         return number, {}, InvalidInput(f"there is no such command; there are: {', '.join(COMMANDS)}")
-    fault = best_match(_validator(name).iter_errors(command))
+    # The first one, and not the best: a viewer could send more faults than anybody has time to look at.
+    fault = next(_validator(name).iter_errors(command), None)
     if fault is None:
         return number, command, None
     where = ".".join(str(part) for part in fault.absolute_path) or "it"

@@ -75,6 +75,7 @@ class HostedAgents:
         self._thread: LoopThread | None = None
         self._looking: asyncio.Task[None] | None = None
         self._closed = False
+        self._starting = asyncio.Lock()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -117,6 +118,12 @@ class HostedAgents:
         if settings is None:
             raise InvalidInput("there is no agent of that name in the server's configuration")
         cwd = self._cwd(settings, folder)
+        async with self._starting:  # one after the other, so that they are counted
+            agent = await self._start(settings, cwd)
+        self.used()
+        return agent
+
+    async def _start(self, settings: AgentSettings, cwd: str) -> HostedAgent:
         if self._closed:
             raise InvalidState("the server is ending")
         if len(self.living) >= self._rules.max_agents:
@@ -134,7 +141,6 @@ class HostedAgents:
 
         agent = await on_loop(self.loop, begin)
         self._agents[agent.id] = agent
-        self.used()
         return agent
 
     async def stop(self, agent_id: str) -> bool:
@@ -168,6 +174,8 @@ class HostedAgents:
     async def close(self) -> None:
         """End all agents, and start no more. May be called repeatedly."""
         self._closed = True
+        async with self._starting:  # one that begins just now is ended, too
+            pass
         if self._looking is not None:
             self._looking.cancel()
         await asyncio.gather(*(self.stop(agent_id) for agent_id in tuple(self._agents)))

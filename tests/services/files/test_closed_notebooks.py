@@ -77,6 +77,26 @@ async def test_running_cells_meanwhile_is_no_conflict_and_typing_is(agent: Agent
     assert (agent.folder / "a.ipynb").read_text() == by_user
 
 
+async def test_what_widgets_show_is_part_of_the_outputs(agent: Agent) -> None:
+    def told(value: str) -> dict[str, Any]:
+        return {"widgets": {"application/vnd.jupyter.widget-state+json": {"state": {"w": {"state": {"value": value}}}}}}
+
+    def save_with(value: str) -> None:
+        text = NotebookFormat().write(
+            notebook(prose("intro", "# Title"), **told(value), language_info={"name": "python"})
+        )
+        (agent.folder / "a.ipynb").write_text(text)
+
+    save_with("1 %")
+    content = json.loads(await agent.read("a.ipynb"))
+    save_with("100 %")  # by a cell that runs: no conflict
+    content["metadata"] = {**told("<img src onerror=pwned()>"), "title": "Report"}
+    await agent.write(json.dumps(content), "a.ipynb")
+    assert stored(agent)["metadata"] == {**told("100 %"), "title": "Report"}
+    await agent.write(json.dumps(content), "new.ipynb")
+    assert stored(agent, "new.ipynb")["metadata"] == {"title": "Report"}
+
+
 async def test_two_changes_are_merged_by_cells(tmp_path: Path) -> None:
     def decide(conflict: WriteConflict) -> str | None:
         return conflict.merge.text if conflict.merge and conflict.merge.clean else None

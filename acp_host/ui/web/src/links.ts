@@ -1,7 +1,7 @@
 /** Which addresses of an agent may become links, and how their target is shown. Everything else stays text. */
 
 export interface Target {
-  /** Where the link leads, as the browser opens it: the host in ASCII. */
+  /** Where the link leads, as the browser opens it: the host in ASCII, and nothing before it. */
   href: string;
   /** The same, short, for people: the host and the beginning of the rest. */
   shown: string;
@@ -19,7 +19,10 @@ export function readTarget(address: string): Target | null {
     return null;
   }
   if (!SCHEMES.has(url.protocol)) return null;
+  // Names and passwords before the host are for no browser of today, but can look like one.
+  url.username = url.password = "";
   const whole = url.protocol === "https:" ? url.href.slice("https://".length) : url.href;
   const trimmed = whole.replace(/\/$/, "");
-  return { href: url.href, shown: trimmed.length > MOST ? `${trimmed.slice(0, MOST - 1)}…` : trimmed };
+  const most = Math.max(MOST, whole.indexOf(url.host) + url.host.length + 1); // all of the host: its end says whose it is
+  return { href: url.href, shown: trimmed.length > most ? `${trimmed.slice(0, most - 1)}…` : trimmed };
 }

@@ -24,7 +24,8 @@ parser.renderer.rules.image = (tokens, index) => {
 
 parser.renderer.rules.link_open = (tokens, index, _options, environment) => {
   const address = String(tokens[index]!.attrGet("href") ?? "");
-  const text = tokens[index + 1]?.type === "text" ? tokens[index + 1]!.content : "";
+  const isText = tokens[index + 1]?.type === "text" && tokens[index + 2]?.type === "link_close";
+  const text = isText ? tokens[index + 1]!.content : "";
   const target = readTarget(address);
   targetsIn(environment).push(target === null || isSame(text, target.href) ? "" : target.shown);
   return target === null ? "<span>" : opening(target.href);

@@ -16,9 +16,10 @@ export function oneLine(text: string, most = 300): string {
   return text.length > most ? `${line.slice(0, most - 1)}…` : line;
 }
 
-// CSI, OSC and the other control strings, then escapes of two or three characters. ECMA-48.
+// CSI, OSC and the other control strings, then escapes of two or three characters. ECMA-48. What can begin a string is in
+// none: else a row of beginnings without an end would be read to its end from each of them.
 const ESCAPES =
-  /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)|\x1b[ -/]*[0-~]/g;
+  /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x90\x98\x9c-\x9f]*(?:\x07|\x1b\\|\x9c|$)|\x1b[ -/]*[0-~]/g;
 
 /**
  * What a command printed, as plain text: sequences that steer a terminal are left out, a carriage return begins the line
@@ -31,8 +32,9 @@ export function terminalText(output: string): string {
 
 function afterReturn(line: string): string {
   if (!line.includes("\r")) return line;
+  // From the last piece on: of each one before, what is longer than all behind it can be seen.
   let shown = "";
-  for (const piece of line.split("\r")) shown = piece + shown.slice(piece.length);
+  for (const piece of line.split("\r").reverse()) shown += piece.slice(shown.length);
   return shown;
 }
 

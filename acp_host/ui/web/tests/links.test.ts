@@ -13,5 +13,12 @@ test("only addresses of the web and of mail become links", () => {
 
 test("a host is shown as the browser opens it", () => {
   assert.equal(readTarget("https://аpple.com/")?.shown, "xn--pple-43d.com");
-  assert.equal(readTarget("https://good.org@evil.org/")?.shown, "good.org@evil.org");
+});
+
+test("all of the host is shown, and nothing before it", () => {
+  assert.deepEqual(readTarget("https://good.org@evil.org/"), { href: "https://evil.org/", shown: "evil.org" });
+  assert.equal(readTarget(`https://good.org:${"a".repeat(90)}@evil.org/x`)?.shown, "evil.org/x");
+  const host = `good.org.${"a".repeat(60)}.${"b".repeat(60)}.evil.org`;
+  assert.equal(readTarget(`https://${host}/${"x".repeat(90)}`)?.shown, `${host}…`);
+  assert.equal(readTarget(`https://example.org/${"x".repeat(90)}`)?.shown.length, 80);
 });

@@ -62,4 +62,5 @@ test("a link shows where it leads", () => {
   assert.match(html("[words](https://example.org/x)"), /rel="noopener noreferrer nofollow"/);
   assert.doesNotMatch(html("https://example.org/x"), /link-target/);
   assert.match(html("[https://good.org](https://evil.org/)"), /\(evil.org\)/);
+  assert.match(html("[https://evil.org/**good.org**](https://evil.org/)"), /\(evil.org\)/);
 });

@@ -18,3 +18,12 @@ test("what steers a terminal is left out of what a command printed", () => {
   assert.equal(terminalText("ab\bc\x07"), "ac\\x07");
   assert.equal(terminalText("a\x1b"), "a\\x1b");
 });
+
+test("however a command prints, reading it takes time in proportion", () => {
+  const many = 60_000;
+  const began = performance.now();
+  assert.equal(terminalText("\x9d".repeat(many) + "\x1bA").length, 4 * many);
+  assert.equal(terminalText(`a\x1b]${"x".repeat(many)}\x1bA`).length, many + 1);
+  assert.equal(terminalText("a".repeat(many) + "\rxy".repeat(many)), "xy" + "a".repeat(many - 2));
+  assert.ok(performance.now() - began < 2_000);
+});
