@@ -98,6 +98,7 @@ class ConnectionWatch:
         self.agent: dict[str, str] = {}
         self._redactor = redactor
         self._has_failed = False
+        self._driver: Driver | None = None
         self._opening: Span | None = None
         self._is_open = False
         self._reconnect: Span | None = None
@@ -145,6 +146,7 @@ class ConnectionWatch:
     @contextmanager
     def opening(self, driver: Driver) -> Iterator[None]:
         """Tell of the start of a connection, from the transport to the agreement, while the block runs."""
+        self._driver = driver
         attributes = {"acp.remote": driver.transport.remote}
         self._opening = self.guard(self.tracer.start_span, "acp.connect", None, SpanKind.CLIENT, attributes)
         try:
@@ -169,9 +171,7 @@ class ConnectionWatch:
         name = type(error).__name__
         self.instruments.failed("connection", name)
         if span is not None:
-            span.set_attribute("error.type", name)
-            span.set_status(StatusCode.ERROR)
-            span.end()
+            _fail(span, name)
 
     def learn(self, agreement: Agreement) -> None:
         """Learn who the agent is."""
@@ -194,6 +194,8 @@ class ConnectionWatch:
         if health.attempt > self._attempt:
             self._attempt = health.attempt
             span.add_event("acp.reconnect.attempt", {"acp.reconnect.attempt": health.attempt})
+        if health.status == ConnectionStatus.CONNECTED and self._driver is not None:
+            self.learn(self._driver.agreement)  # it may be another agent
         if is_over:
             outcome = "restored" if health.status == ConnectionStatus.CONNECTED else str(health.status)
             self._end_reconnect(outcome, len([one for one in health.returned if one.step is not None]))
@@ -233,15 +235,15 @@ class ConnectionWatch:
             if error is not None:
                 self.instruments.failed("connection", name)
         self._count_sessions(0)
+        self.instruments.flush()
         self._end_reconnect("closed" if error is None else "lost")
         for session in self._sessions.values():
-            session.end(name)
-        for request in (*self._sent, *self._served.values()):
-            request.span.set_attribute("error.type", name)
-            request.span.set_status(StatusCode.ERROR)
-            request.span.end()
+            self.guard(session.end, name)
+        requests = (*self._sent, *self._served.values())
         self._sent.clear()
         self._served.clear()
+        for request in requests:
+            self.guard(_fail, request.span, name)
 
     # --- sessions ---------------------------------------------------------------------------------------------------
 
@@ -279,11 +281,7 @@ class ConnectionWatch:
         if method == "session/prompt" and session is not None:
             context = session.prompt_begins()
             return Call(self._with_context(params, context), lambda outcome: self._prompt_ended(session, outcome))
-        parent = get_current()
-        if method == "initialize" and self._opening is not None:
-            parent = set_span_in_context(self._opening)
-        elif session is not None and not get_current_span(parent).get_span_context().is_valid:
-            parent = session.context
+        parent = self._parent_of_call(method, session)
         attributes = {"rpc.system.name": "jsonrpc", "rpc.method": method}
         if named:
             attributes["gen_ai.conversation.id"] = self.shown(named)
@@ -292,6 +290,17 @@ class ConnectionWatch:
         self._sent.add(request)
         params = self._with_context(params, set_span_in_context(span, parent))
         return Call(params, lambda outcome: self._call_ended(request, outcome))
+
+    def _parent_of_call(self, method: str, session: SessionWatch | None) -> Context:
+        """Return where a request belongs: to the start of a connection, to the caller, or to what goes on."""
+        starting, current = self._opening or self._reconnect, get_current()
+        if starting is not None and method == "initialize":
+            return set_span_in_context(starting)
+        if get_current_span(current).get_span_context().is_valid:
+            return current
+        if starting is not None:
+            return set_span_in_context(starting, current)
+        return current if session is None else session.context
 
     def _with_context(self, params: Any, context: Context) -> Any:
         if not self.settings.propagate or params is UNSET:
@@ -369,6 +378,13 @@ class ConnectionWatch:
         request.span.end()
         seconds = time.monotonic() - request.began
         self.instruments.request_ended(request.method, served=served, seconds=seconds, error=error)
+
+
+def _fail(span: Span, error: str) -> None:
+    """End a span with an error of this class."""
+    span.set_attribute("error.type", error)
+    span.set_status(StatusCode.ERROR)
+    span.end()
 
 
 def _session_id(params: Any) -> str | None:

@@ -6,6 +6,7 @@ of classes, the name of the agent. What else an agent says is counted under ``ot
 
 from __future__ import annotations
 
+import time
 from collections.abc import Container
 from typing import Any
 
@@ -17,6 +18,8 @@ from acp_host.wire.usage import Usage
 __all__ = ["Instruments", "known_word"]
 
 _SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84, 655.36)
+_TOGETHER = 0.5
+"""Seconds in which updates are counted together."""
 _TOKENS = tuple([4**power for power in range(14)])
 
 
@@ -34,6 +37,8 @@ class Instruments:
 
     def __init__(self, meter: Meter) -> None:
         self.agent: dict[str, str] = {}
+        self._uncounted = 0
+        self._counted_at = time.monotonic()
         self._turn_duration = meter.create_histogram(
             "gen_ai.client.operation.duration",
             unit="s",
@@ -100,8 +105,16 @@ class Instruments:
             self.failed("served" if served else "sent", error)
 
     def updated(self, number: int) -> None:
-        """Count updates."""
-        self._updates.add(number, self.agent)
+        """Count updates; to count one costs more than all else that is done with it, so they are counted together."""
+        self._uncounted += number
+        if time.monotonic() - self._counted_at >= _TOGETHER:
+            self.flush()
+
+    def flush(self) -> None:
+        """Count the updates that are not counted yet."""
+        number, self._uncounted, self._counted_at = self._uncounted, 0, time.monotonic()
+        if number:
+            self._updates.add(number, self.agent)
 
     def failed(self, where: str, error: str) -> None:
         """Count an error: of a ``turn``, of a request that was ``sent`` or ``served``, or of the ``connection``."""

@@ -40,7 +40,9 @@ _MOST_CALLS = 1_000
 """Tool calls of a session that have a span at a time; an agent that begins more has them counted only."""
 _ENDED = frozenset({ToolCallStatus.COMPLETED, ToolCallStatus.FAILED, "cancelled"})
 _STATUSES = frozenset({*ToolCallStatus, "cancelled", "unfinished"})
-_TOLD = frozenset(getattr(told_events, name) for name in told_events.__all__)
+_ANSWERS = (told_events.SessionOpened, told_events.PromptInserted)
+_TOLD = frozenset(getattr(told_events, name) for name in told_events.__all__).difference(_ANSWERS)
+"""The events that are updates of the agent."""
 _USAGE = {
     "gen_ai.usage.input_tokens": "input_tokens",
     "gen_ai.usage.output_tokens": "output_tokens",
@@ -223,6 +225,7 @@ class SessionWatch:
         seconds = time.monotonic() - turn.began
         told = "none" if event.stop_reason is None else reason
         self._connection.instruments.turn_ended(str(event.outcome), told, seconds, error)
+        self._connection.instruments.flush()
         self._connection.let_go(self._id)
 
     def _tell_usage(self, span: Span, usage: Usage | None) -> None:

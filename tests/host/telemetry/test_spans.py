@@ -179,6 +179,7 @@ async def test_a_turn_that_is_cut_off_ends_with_an_error_and_the_reconnection_is
     reconnect = told.span("acp.reconnect")
     assert dict(reconnect.attributes or {})["acp.reconnect.outcome"] == "restored"
     assert [event.name for event in reconnect.events] == ["acp.reconnect.attempt"] * 2
+    assert parent(told.spans("initialize")[-1]) == parent(told.span("session/resume")) == reconnect.context.span_id
     assert told.open == []
 
 
@@ -296,3 +297,53 @@ async def test_ids_of_calls_that_are_used_again_in_the_next_turn() -> None:
         await session.prompt("one")
         await session.prompt("two")
     assert len(told.spans("execute_tool read")) == 2
+
+
+async def test_a_request_that_is_sent_while_a_turn_runs_belongs_to_it(tmp_path: Path) -> None:
+    told = Told()
+    started, reminded = asyncio.Event(), asyncio.Event()
+
+    async def script(turn: AgentTurn) -> None:
+        started.set()
+        await reminded.wait()
+
+    async with acp_host.connect(ReferenceAgent(script=script).transport(), telemetry=told.telemetry) as host:
+        session = await host.new_session(tmp_path)
+        turn = session.prompt("go")
+        await started.wait()
+        session.remind_soon("The tests have changed")
+        await until(lambda: told.spans("session/inject_reminder"))
+        reminded.set()
+        await turn
+    assert parent(told.span("session/inject_reminder")) == told.span("invoke_agent").context.span_id
+
+
+async def test_a_session_that_is_closed_in_the_middle_of_a_turn(tmp_path: Path) -> None:
+    told = Told()
+    started = asyncio.Event()
+
+    async def script(turn: AgentTurn) -> None:
+        started.set()
+        await asyncio.Event().wait()
+
+    async with acp_host.connect(ReferenceAgent(script=script).transport(), telemetry=told.telemetry) as host:
+        session = await host.new_session(tmp_path)
+        turn = session.prompt("go")
+        await started.wait()
+        await session.close()
+        await turn.over()
+        assert told.open == []
+        assert told.metrics()["acp.sessions.active"] == [({}, 0)]
+    assert dict(told.span("invoke_agent").attributes or {})["acp.turn.outcome"] == "cancelled"
+
+
+async def test_a_turn_that_could_not_be_written_at_first_has_one_span(tmp_path: Path) -> None:
+    told = Told()
+    agent = ReferenceAgent()
+    way = Way(lambda _: agent)
+    async with acp_host.connect(way, reconnect=QUICK, telemetry=told.telemetry) as host:
+        session = await host.new_session(tmp_path)
+        way.cut()
+        assert (await session.prompt("/say Hello")).text == "Hello"
+    assert len(told.spans("invoke_agent")) == 1
+    assert told.open == []
