@@ -12,20 +12,25 @@ export interface DiffRow {
 /** Beyond this many characters no comparison is made: it could take long. */
 export const MOST_COMPARED = 400_000;
 const CONTEXT = 3;
-const MOST_EDITS = 5_000;
+/** Lines that went and came in all. What it takes to find them grows with the square of it. */
+const MOST_EDITS = 500;
 
-/** Returns the rows; `null` if the texts are too long, or too different, to compare. */
+/** Returns the rows; `null` if the texts are too long. Where they are too different to compare, all went and all came. */
 export function diffRows(oldText: string, newText: string): DiffRow[] | null {
   if (oldText.length + newText.length > MOST_COMPARED) return null;
   const options = { context: CONTEXT, maxEditLength: MOST_EDITS };
   const patch = structuredPatch("", "", oldText, newText, "", "", options);
-  if (patch === undefined) return null;
+  if (patch === undefined) return [...hunkRows(lines("-", oldText), 1, 1), ...hunkRows(lines("+", newText), 1, 1)];
   const rows: DiffRow[] = [];
   for (const hunk of patch.hunks) {
     if (rows.length > 0 || hunk.oldStart > 1) rows.push({ kind: "gap", before: null, after: null, text: "" });
     rows.push(...hunkRows(hunk.lines, hunk.oldStart, hunk.newStart));
   }
   return rows;
+}
+
+function lines(sign: string, text: string): string[] {
+  return text === "" ? [] : text.replace(/\n$/, "").split("\n").map((line) => sign + line);
 }
 
 function hunkRows(lines: readonly string[], before: number, after: number): DiffRow[] {

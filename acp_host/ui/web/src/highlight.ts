@@ -1,4 +1,7 @@
-/** Colours for code: the languages that agents write most. Gives HTML in which all code is escaped. */
+/**
+ * Colours for code: the languages that agents write most. Gives HTML in which all code is escaped. Markdown is not among
+ * them: what a row of brackets is takes the library seconds to find out.
+ */
 import hljs from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
 import c from "highlight.js/lib/languages/c";
@@ -9,7 +12,6 @@ import ini from "highlight.js/lib/languages/ini";
 import java from "highlight.js/lib/languages/java";
 import javascript from "highlight.js/lib/languages/javascript";
 import json from "highlight.js/lib/languages/json";
-import markdown from "highlight.js/lib/languages/markdown";
 import python from "highlight.js/lib/languages/python";
 import rust from "highlight.js/lib/languages/rust";
 import sql from "highlight.js/lib/languages/sql";
@@ -28,7 +30,6 @@ const ALIASES: { [name: string]: string[] } = {
   java: [],
   javascript: ["js", "jsx", "mjs", "cjs"],
   json: ["jsonc", "json5"],
-  markdown: ["md"],
   python: ["py", "pyi"],
   rust: ["rs"],
   sql: [],
@@ -36,7 +37,7 @@ const ALIASES: { [name: string]: string[] } = {
   xml: ["html", "xhtml", "svg"],
   yaml: ["yml"],
 };
-const LANGUAGES = { bash, c, css, diff, go, ini, java, javascript, json, markdown, python, rust, sql, typescript, xml, yaml };
+const LANGUAGES = { bash, c, css, diff, go, ini, java, javascript, json, python, rust, sql, typescript, xml, yaml };
 const BY_NAME = new Map(
   Object.entries(LANGUAGES).flatMap(([name, language]) => [name, ...ALIASES[name]!].map((one) => [one, { name, language }] as const)),
 );
@@ -49,8 +50,8 @@ function made(name: string): string | null {
   return found.name;
 }
 
-/** Longer code is shown without colours: finding them takes time in proportion. */
-const MOST = 20_000;
+/** Longer code is shown without colours: finding them takes time, and of code that is made for it more than in proportion. */
+const MOST = 10_000;
 
 /** Returns the code as HTML with spans of classes `hljs-…`, or `null` where the language is not known. */
 export function highlight(code: string, language: string): string | null {

@@ -49,6 +49,18 @@ function targetsIn(environment: unknown): string[] {
   return (holder.targets ??= []);
 }
 
+/** Characters of a paragraph that are read as Markdown. What it takes can grow with their square, and people write fewer. */
+const MOST_INLINE = 8_000;
+
+parser.core.ruler.at("inline", (state) => {
+  for (const token of state.tokens) {
+    if (token.type !== "inline") continue;
+    if (token.content.length <= MOST_INLINE) state.md.inline.parse(token.content, state.md, state.env, token.children ??= []);
+    else token.children = [Object.assign(new state.Token("long_text", "", 0), { content: token.content })];
+  }
+});
+parser.renderer.rules.long_text = (tokens, index) => escape(tokens[index]!.content);
+
 // After parsing, since what is spelled out is longer: places in the text stay right.
 parser.core.ruler.push("printable", (state) => {
   for (const token of state.tokens) {

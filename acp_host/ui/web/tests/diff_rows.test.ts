@@ -19,3 +19,14 @@ test("a removed line stands beside the one that took its place", () => {
 test("texts that would take long to compare are not compared", () => {
   assert.equal(diffRows("x".repeat(MOST_COMPARED), "y"), null);
 });
+
+test("however much has changed, it takes no long", () => {
+  const lines = (factor: number) => Array.from({ length: 60_000 }, (_, index) => ((index * factor) % 97).toString(36));
+  const [before, after] = [lines(7_919), lines(10_473)];
+  const began = performance.now();
+  const rows = diffRows(before.join("\n"), after.join("\n"))!;
+  assert.ok(performance.now() - began < 2_000);
+  assert.equal(rows.length, 120_000);
+  assert.deepEqual(rows[0], { kind: "removed", before: 1, after: null, text: before[0] });
+  assert.deepEqual(rows.at(-1), { kind: "added", before: null, after: 60_000, text: after.at(-1) });
+});

@@ -64,3 +64,13 @@ test("a link shows where it leads", () => {
   assert.match(html("[https://good.org](https://evil.org/)"), /\(evil.org\)/);
   assert.match(html("[https://evil.org/**good.org**](https://evil.org/)"), /\(evil.org\)/);
 });
+
+test("a paragraph that would take long to read is text", () => {
+  const began = performance.now();
+  for (const piece of ["[", "*_", "http://", "![](", "<b>"]) {
+    const text = `a &${piece.repeat(200_000 / piece.length)}`;
+    assert.equal(html(text), `<p>${text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;")}</p>\n`);
+  }
+  assert.match(html(`\u202e**a** ${"x ".repeat(5_000)}`), /\\u202e\*\*a/);
+  assert.ok(performance.now() - began < 2_000);
+});

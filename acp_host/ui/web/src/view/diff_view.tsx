@@ -6,6 +6,8 @@ import { oneLine, printable } from "../plain_text";
 import { memo, useKept } from "./context";
 
 const MOST_ROWS = 200;
+/** Characters of a line that is shown in colours: there can be many, and finding them takes time. */
+const LONGEST_COLOURED = 500;
 const SIGNS = { same: " ", removed: "−", added: "+", gap: " " };
 
 export const DiffView = memo(function DiffView(props: { path: string; oldText: string | null; newText: string; name: string }) {
@@ -86,9 +88,11 @@ function Half(props: { row: DiffRow | null; number: number | null; path: string 
 
 const Line = memo(function Line(props: { row: DiffRow; path: string; class?: string }) {
   if (props.row.kind === "gap") return <td class="line">⋯</td>;
+  const text = printable(props.row.text);
+  const language = text.length > LONGEST_COLOURED ? "" : languageOf(props.path);
   return (
     <td class={`line ${props.class ?? ""}`}>
-      {colouredPieces(printable(props.row.text), languageOf(props.path)).map((piece, index) =>
+      {colouredPieces(text, language).map((piece, index) =>
         piece.classes === "" ? (
           piece.text
         ) : (
@@ -103,19 +107,27 @@ const Line = memo(function Line(props: { row: DiffRow; path: string; class?: str
 
 /** A patch that the agent wrote, line by line. */
 export function PatchView(props: { patch: string; label: string }) {
+  const [all, setAll] = useKept(`all lines ${props.label}`, false);
+  const lines = useMemo(() => props.patch.split("\n"), [props.patch]);
+  const shown = all ? lines : lines.slice(0, MOST_ROWS);
   return (
     <figure class="diff" aria-label={`Changes: ${oneLine(props.label)}`}>
       <figcaption>
         <code>{oneLine(props.label)}</code>
       </figcaption>
       <pre class="patch" tabIndex={0}>
-        {props.patch.split("\n").map((line, index) => (
+        {shown.map((line, index) => (
           <span key={index} class={kindOf(line)}>
             {printable(line)}
             {"\n"}
           </span>
         ))}
       </pre>
+      {shown.length < lines.length && (
+        <button type="button" class="quiet" onClick={() => setAll(true)}>
+          Show {lines.length - shown.length} more lines
+        </button>
+      )}
     </figure>
   );
 }
