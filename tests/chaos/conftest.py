@@ -1,4 +1,4 @@
-"""What every test of this directory gets: a short deadline, and a check that nothing is left of it."""
+"""What every test of this directory gets: a check that nothing is left of it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,6 @@ from typing import Any
 
 import psutil
 import pytest
-
-DEADLINE = 20
-"""Seconds a test may take; nearly all take a few milliseconds, on a busy machine a few hundred."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.parent.name == "chaos" and item.get_closest_marker("timeout") is None:
-            item.add_marker(pytest.mark.timeout(DEADLINE))
-
 
 @pytest.fixture(scope="session", autouse=True)
 def cheap_collections() -> Iterator[None]:

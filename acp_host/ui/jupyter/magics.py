@@ -125,11 +125,10 @@ class AcpMagics(Magics):
         if not text.strip():
             raise InvalidInput("there is no text to prompt the agent with")
         widget = self._here()
-        turn = widget.prompt(text)
         if background:
-            return turn
-        with _telling_of_questions(widget):
-            return turn.wait()
+            return widget.prompt(text)
+        with _telling_of_questions(widget):  # from before the prompt: the first question may come at once
+            return widget.prompt(text).wait()
 
     def _remind(self, line: MagicLine) -> None:
         receipt = self._here().remind(line.text, tags=tuple(line.options["tag"]), ttl_turns=line.options["ttl"])

@@ -54,7 +54,8 @@ class Lab:
             notebook = (kind or Notebook)(self, path, await context.new_page())
             await notebook.load()
             yield notebook
-            assert [fault for fault in notebook.faults if fault not in notebook.complaints] == []
+            faults = [fault for fault in notebook.faults if fault not in notebook.complaints]
+            assert faults == [], faults
             await notebook.do("await panel.sessionContext.shutdown()")
         finally:
             await context.close()

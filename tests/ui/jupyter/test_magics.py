@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -139,13 +140,21 @@ def test_status_reminders_options_usage(talking: Shell) -> None:
 def test_who_cannot_be_answered_while_the_cell_waits_is_told_so(
     talking: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
+    agent, told, asked = talking.shell.user_ns["agent"], list[str](), threading.Event()
+    prompt = agent.prompt
 
     def write(text: str) -> None:
         told.append(text)
-        talking.shell.user_ns["agent"].cancel()
+        agent.cancel()
+        asked.set()
+
+    def prompt_and_be_asked(text: str) -> blocking.Turn:
+        turn: blocking.Turn = prompt(text)
+        assert asked.wait(30)
+        return turn
 
     monkeypatch.setattr(sys, "stderr", SimpleNamespace(write=write, flush=lambda: None))
+    monkeypatch.setattr(agent, "prompt", prompt_and_be_asked)
     assert talking.value("prompt /edit a.txt").outcome.kind == "cancelled"
     assert "takes answers in the widget only while no cell runs" in told[0]
 
