@@ -10,6 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
+
 @pytest.fixture(scope="session", autouse=True)
 def cheap_collections() -> Iterator[None]:
     """Takes what is there already out of the garbage collector's sight, since every test makes it look around."""
