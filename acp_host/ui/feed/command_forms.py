@@ -51,8 +51,6 @@ _REMINDER: dict[str, Any] = {
         },
     },
 }
-
-
 _ADDRESS = {"type": "string", "minLength": 1, "maxLength": 8_192}
 _FILE = {
     "type": "object",

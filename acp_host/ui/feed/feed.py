@@ -20,7 +20,6 @@ from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidInput, InvalidState, RequestFailed
 from acp_host.host.connection import HostConnection
 from acp_host.host.login_queue import LoginQueue
-from acp_host.host.session import Session
 from acp_host.host.tasks import TaskOwner
 from acp_host.redaction import redact
 from acp_host.services.elicitation_queue import ElicitationQueue
@@ -212,10 +211,6 @@ class Feed:
     def stream(self, session_id: str) -> SessionStream | None:
         """Return what is told of a session; ``None`` if it is not shown."""
         return self._sessions.stream(session_id)
-
-    def show(self, session: Session) -> None:
-        """Show a session; those that are open on the connection are shown without that."""
-        self._sessions.show(session)
 
     def session_items(self) -> list[dict[str, Any]]:
         """Return what viewers are told of the sessions, as in the message ``sessions``."""

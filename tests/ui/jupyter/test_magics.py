@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 import acp_host
 from acp_host import blocking
@@ -58,7 +59,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     monkeypatch.chdir(tmp_path)
     hook = sys.displayhook
     InteractiveShell.clear_instance()
-    made = InteractiveShell.instance(colors="nocolor")
+    made = InteractiveShell.instance(colors="nocolor", config=Config(HistoryManager={"enabled": False}))
     made.run_cell("%load_ext acp_host.ui.jupyter")
 
     def read() -> str:
