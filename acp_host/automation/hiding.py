@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import attrs
 
 from acp_host.host.connection import HostConnection
+from acp_host.recording.redaction import secrets_of_this_process
 from acp_host.redaction import HIDDEN, Redactor
 
 __all__ = ["Hide", "hiding", "plain_without_secrets", "secrets_given", "without_secrets"]
@@ -19,8 +19,6 @@ _T = TypeVar("_T")
 Hide = Callable[[str], str]
 """Returns a text without secrets."""
 _DEEPEST = 64
-_SHORTEST_INHERITED = 8
-"""Characters of a value that is taken for a secret for its name alone: a shorter one would be found everywhere."""
 _TOO_DEEP = "(nested too deeply to be shown)"
 
 
@@ -31,7 +29,7 @@ def secrets_given(host: HostConnection) -> tuple[str, ...]:
     here has inherited: values of some length whose names say that they are secrets.
     """
     inherited = Redactor()
-    inherited.add_named({name: value for name, value in os.environ.items() if len(value) >= _SHORTEST_INHERITED})
+    inherited.add(secrets_of_this_process())
     return tuple(sorted({*host.diagnostics.redactor.known, *inherited.known}, key=len, reverse=True))
 
 

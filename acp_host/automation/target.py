@@ -9,6 +9,7 @@ from attrs import evolve, frozen
 
 from acp_host.host.agent_target import AgentTarget
 from acp_host.host.connect_arguments import target_of
+from acp_host.recording.redaction import command_without_secrets
 from acp_host.transports import Transport
 from acp_host.transports.remote_address import RemoteAddress
 
@@ -21,7 +22,7 @@ class ResolvedTarget:
 
     Attributes:
         target: its command, its URL, or the way to it.
-        shown: what to call it, for people and journals: its command as it was given, or its URL without secrets.
+        shown: what to call it, for people and journals: its command or its URL, without secrets.
         remote: whether it is elsewhere: then nothing of this machine is looked at for it.
     """
 
@@ -47,4 +48,4 @@ def resolve_target(agent: Sequence[str] | str | Transport | AgentTarget) -> Reso
         return ResolvedTarget(target=target, shown=target.peer, remote=target.remote)
     if isinstance(target, str):
         return ResolvedTarget(target=target, shown=RemoteAddress.of(target).shown, remote=True)
-    return ResolvedTarget(target=target, shown=shlex.join(target))
+    return ResolvedTarget(target=target, shown=shlex.join(command_without_secrets(target)))

@@ -22,7 +22,7 @@ from attrs import field, frozen
 from acp_host.errors import InvalidInput
 from acp_host.redaction import CONTAINERS, HIDDEN, Redactor, is_secret_name, redact_text
 
-__all__ = ["LineRedactor", "Redaction", "command_without_secrets", "secrets_of_command"]
+__all__ = ["LineRedactor", "Redaction", "command_without_secrets", "secrets_of_command", "secrets_of_this_process"]
 
 _LOGINS = frozenset(("authenticate", "auth/login"))
 """Methods whose parameters are the business of the login alone, but for its kind."""
@@ -93,7 +93,7 @@ class LineRedactor:
     def __init__(self, redaction: Redaction, known: Redactor | None = None) -> None:
         self._secrets = redaction.secrets
         self._known = known or Redactor()
-        self._inherited = _secrets_of_this_process()
+        self._inherited = secrets_of_this_process()
         self._fields = tuple((name.startswith("$"), tuple(name.strip("$.").split("."))) for name in redaction.fields)
         self._folders = _FolderNames(redaction.folders)
         self._marked: Sequence[str] | None = None
@@ -186,8 +186,12 @@ def _url_without_query(text: str) -> str:
     return _QUERY.sub(rf"\1?{HIDDEN}", text)
 
 
-def _secrets_of_this_process() -> tuple[str, ...]:
-    """Return the secrets in this process's environment, which agents inherit; short values are no secrets."""
+def secrets_of_this_process() -> tuple[str, ...]:
+    """Return the secrets in this process's environment, which agents inherit, the longest first.
+
+    They are values whose names say that they are secrets; those of fewer than eight characters would be found
+    everywhere.
+    """
     values = {value for name, value in os.environ.items() if is_secret_name(name) and len(value) >= _SHORTEST_INHERITED}
     return tuple(sorted(values, key=len, reverse=True))
 

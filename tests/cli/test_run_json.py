@@ -13,6 +13,7 @@ import pytest
 
 from acp_host import RunResult
 from acp_host.automation.schema import problem_with, run_schema
+from acp_host.automation.target import resolve_target
 from acp_host.testing import HarnAgent, ReferenceAgent, ScriptedAgent
 from tests.cli import agents
 from tests.cli.conftest import PATIENCE, PROGRAM, Command, Ran
@@ -102,6 +103,14 @@ def test_secrets_that_the_agent_was_given_are_not_in_it(tmp_path: Path) -> None:
     told = Ran(ran.returncode, ran.stdout, ran.stderr)
     assert result_of(told).text == "my key is [redacted]"
     assert secret not in ran.stdout
+
+
+def test_a_secret_on_the_command_line_of_the_agent_is_not_told() -> None:
+    secret = "s3cret-enough-to-be-one"
+    shown = resolve_target(["some-agent", "--api-key", secret, f"--token={secret}", "--acp"]).shown
+    assert secret not in shown
+    assert shown.startswith("some-agent --api-key ")
+    assert shown.endswith(" --acp")
 
 
 async def tells_its_key(agent: ScriptedAgent) -> None:
