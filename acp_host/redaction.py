@@ -8,12 +8,13 @@ what is sent; that it finds every secret cannot be promised.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["CONTAINERS", "HIDDEN", "Redactor", "is_secret_name", "redact", "redact_text"]
+__all__ = ["CONTAINERS", "HIDDEN", "Redactor", "is_secret_name", "redact", "redact_text", "secrets_of_command"]
 
 HIDDEN = "[redacted]"
 """What stands in the place of a secret."""
@@ -82,6 +83,16 @@ def redact_text(text: str) -> str:
     text = _NAMED_VALUE.sub(rf"\g<head>{HIDDEN}", text)
     text = _hide_assigned(text)
     return _BY_LOOKS.sub(lambda match: f"{match['scheme'] or ''}{HIDDEN}", text)
+
+
+def secrets_of_command(argv: Sequence[str]) -> list[str]:
+    """Return the arguments of a command that are secrets because of the option before them: ``--api-key …``."""
+    found = []
+    for before, argument in itertools.pairwise(argv):
+        named = before.startswith("-") and "=" not in before and is_secret_name(before.lstrip("-"))
+        if named and not argument.startswith("-"):
+            found.append(argument)
+    return found
 
 
 class Redactor:

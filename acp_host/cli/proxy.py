@@ -23,7 +23,8 @@ from typing import Any
 from acp_host.recording import MetaEvent, Recorder, Recording
 from acp_host.recording.format import CLOSED_BY_HOST
 from acp_host.recording.recorder import RecordedConnection
-from acp_host.recording.redaction import command_without_secrets, secrets_of_command
+from acp_host.recording.redaction import command_without_secrets
+from acp_host.redaction import secrets_of_command
 from acp_host.transports import Launch
 from acp_host.transports._ring import LineDecoder
 

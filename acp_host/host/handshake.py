@@ -14,6 +14,7 @@ from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.driver import Driver
 from acp_host.host.start_failures import StartFailures
 from acp_host.protocol.host_protocol import HostProtocol
+from acp_host.redaction import secrets_of_command
 
 __all__ = ["agree", "shake_hands"]
 
@@ -69,6 +70,7 @@ async def _start_and_agree(
     transport = driver.transport
     if transport.launch is not None:
         diagnostics.redactor.add_named(transport.launch.env)
+        diagnostics.redactor.add(secrets_of_command(transport.launch.argv))
     diagnostics.redactor.add(transport.secrets)
     failures = StartFailures(transport, diagnostics)
     try:

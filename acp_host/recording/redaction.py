@@ -8,7 +8,6 @@ not.
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
@@ -20,9 +19,9 @@ from urllib.parse import quote
 from attrs import field, frozen
 
 from acp_host.errors import InvalidInput
-from acp_host.redaction import CONTAINERS, HIDDEN, Redactor, is_secret_name, redact_text
+from acp_host.redaction import CONTAINERS, HIDDEN, Redactor, is_secret_name, redact_text, secrets_of_command
 
-__all__ = ["LineRedactor", "Redaction", "command_without_secrets", "secrets_of_command", "secrets_of_this_process"]
+__all__ = ["LineRedactor", "Redaction", "command_without_secrets", "secrets_of_this_process"]
 
 _LOGINS = frozenset(("authenticate", "auth/login"))
 """Methods whose parameters are the business of the login alone, but for its kind."""
@@ -161,16 +160,6 @@ class LineRedactor:
         ):
             return _hidden(item, depth)
         return self._value(item, inner, depth - 1)
-
-
-def secrets_of_command(argv: Sequence[str]) -> list[str]:
-    """Return the arguments of a command that are secrets because of the option before them: ``--api-key …``."""
-    found = []
-    for before, argument in itertools.pairwise(argv):
-        named = before.startswith("-") and "=" not in before and is_secret_name(before.lstrip("-"))
-        if named and not argument.startswith("-"):
-            found.append(argument)
-    return found
 
 
 def command_without_secrets(argv: Sequence[str]) -> list[str]:

@@ -8,7 +8,8 @@ from typing import Any
 from acp_host.errors import AcpError, InvalidState
 from acp_host.recording.format import CLOSED_BY_HOST
 from acp_host.recording.recorder import RecordedConnection, Recorder
-from acp_host.recording.redaction import command_without_secrets, secrets_of_command
+from acp_host.recording.redaction import command_without_secrets
+from acp_host.redaction import secrets_of_command
 from acp_host.transports import Receiver, Transport
 from acp_host.transports._around import TransportAround
 

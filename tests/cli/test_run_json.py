@@ -113,6 +113,24 @@ def test_a_secret_on_the_command_line_of_the_agent_is_not_told() -> None:
     assert shown.endswith(" --acp")
 
 
+def test_a_secret_on_the_command_line_of_the_agent_is_not_told_by_it(command: Command, tmp_path: Path) -> None:
+    secret = "s3cret-enough-to-be-one"
+    program = ScriptedAgent.command(tells_its_arguments, "--api-key", secret)
+    ran = command("run", "--json", "--cwd", str(tmp_path), *program, "--", "x")
+    assert "--api-key" in result_of(ran).text
+    assert secret not in ran.out
+
+
+async def tells_its_arguments(agent: ScriptedAgent) -> None:
+    import sys
+
+    await agent.handshake()
+    await agent.open_session()
+    await agent.expect("session/prompt")
+    agent.say(repr(sys.argv))
+    agent.reply({"stopReason": "end_turn"})
+
+
 async def tells_its_key(agent: ScriptedAgent) -> None:
     import os
 
