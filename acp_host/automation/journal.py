@@ -28,12 +28,12 @@ from enum import StrEnum
 from pathlib import Path
 
 import platformdirs
-import psutil
 from attrs import evolve, frozen
 
 from acp_host.automation.result import RunAttempt, RunError, RunOutcome, RunReason, RunResult
 from acp_host.errors import InvalidInput, InvalidState, OutcomeUnknown
 from acp_host.host.outcome import OutcomeKind
+from acp_host.transports.leftovers import identity, lives
 
 __all__ = ["RunJournal", "default_journal"]
 
@@ -190,7 +190,7 @@ class RunJournal:
         if row.state == _State.OVER and row.result is not None:
             return _from_journal(RunResult.from_json(json.loads(row.result)))
         if _is_alive(row.owner):
-            raise InvalidState(f"the run {key!r} is under way in process {row.owner.partition(' ')[0]}")
+            raise InvalidState(f"the run {key!r} is under way in process {json.loads(row.owner)['pid']}")
         return None if row.state == _State.BEGUN else _from_journal(_unknown(key, row))
 
 
@@ -218,13 +218,8 @@ def _unknown(key: str, row: _Row) -> RunResult:
 
 
 def _this_process() -> str:
-    """Return what tells this process from all others of this machine, also from a later one with its number."""
-    return f"{os.getpid()} {psutil.Process().create_time():.3f}"
+    return json.dumps(identity(os.getpid()))
 
 
 def _is_alive(owner: str) -> bool:
-    number, _, created = owner.partition(" ")
-    try:
-        return f"{psutil.Process(int(number)).create_time():.3f}" == created
-    except (psutil.Error, ValueError):
-        return False
+    return bool(owner) and lives(json.loads(owner))
