@@ -1,11 +1,11 @@
 """Fixtures for pytest, for tests of programs that hold conversations with agents. Installed with the library.
 
-======================  ==============================================================================================
+=======================  ==============================================================================================
 ``acp_scripted_agent``   makes a :class:`~acp_host.testing.ScriptedAgent`; what goes wrong in its script fails the test
 ``acp_replayed_agent``   makes a transport to the agent of a recording; a host that says something else fails the test
 ``acp_reference_agent``  makes a :class:`~acp_host.testing.ReferenceAgent`
 ``acp_virtual_host``     runs something with a host for which waiting takes no time
-======================  ==============================================================================================
+=======================  ==============================================================================================
 
 Each works in plain tests and in coroutines, whichever plugin runs these. Without a test that asks for them they load
 nothing.

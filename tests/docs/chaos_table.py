@@ -12,7 +12,7 @@ __all__ = ["row", "tables"]
 def row(agent: BadAgent) -> str:
     """Return the line of an agent."""
     does = agent.does.replace("|", "\\|")
-    return f"| C{agent.number:03d} | `{agent.name}` | {does} | {agent.rule} | {agent.row} |"
+    return f"| {agent.code} | `{agent.name}` | {does} | {agent.rule} | {agent.row} |"
 
 
 def tables() -> str:

@@ -117,7 +117,7 @@ async def test_what_hosts_get_wrong_is_found(host: Any, body: str, name: str, ru
 
 
 async def test_a_cancel_that_does_not_come_is_not_seen_and_ctrl_c_makes_one() -> None:
-    [meeting] = await met(OUR_HOST, "asks-after-cancel", jobs=2)
+    [meeting] = await met(OUR_HOST, "asks-after-cancel", at_once=2)
     assert str(meeting.verdict) == "not_seen", meeting
     [meeting] = await met(OUR_HOST, "asks-after-cancel", interrupt=True)
     assert str(meeting.verdict) == "passed", meeting
@@ -125,7 +125,7 @@ async def test_a_cancel_that_does_not_come_is_not_seen_and_ctrl_c_makes_one() ->
 
 async def test_our_own_command_line() -> None:
     names = ["noise-json-string", "deep-request", "id-used-twice", "killed", "daemons", "text-escape-codes"]
-    report = await check_host(OUR_HOST, [find(name) for name in names], jobs=2)
+    report = await check_host(OUR_HOST, [find(name) for name in names], at_once=2)
     assert report.failed == ()
 
 

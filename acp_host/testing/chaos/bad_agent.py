@@ -40,6 +40,7 @@ class BadAgent:
         rule: what a good host does about it.
         row: the row of ``docs/reliability.md`` that says what this library does about it.
         step: what it does in the middle of its first turn; ``None`` where it is bad otherwise.
+        whole: all that it does; ``None`` where it has a ``step``, or is bad as a process.
         ends: how the turn ends, for a good host.
         cancels: nothing happens unless the host cancels the turn.
         loads: nothing happens unless the host loads a session.
@@ -61,8 +62,13 @@ class BadAgent:
     process: tuple[str, ...] = ()
     tries_patience: bool = False
 
+    @property
+    def code(self) -> str:
+        """The number as it is written: ``C014``."""
+        return f"C{self.number:03d}"
+
     def __str__(self) -> str:
-        return f"C{self.number:03d} {self.name}"
+        return f"{self.code} {self.name}"
 
     def meet(self, journal: Journal | None = None) -> Encounter:
         """Return the agent for one connection; it tells afterwards what it has found out about the host.

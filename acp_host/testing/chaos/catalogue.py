@@ -27,7 +27,7 @@ _CHAPTERS = (stdout, json_rpc, order, shapes, asking, cancelling, life, showing,
 CATALOGUE: tuple[BadAgent, ...] = tuple(agent for module in _CHAPTERS for agent in module.CHAPTER.agents)
 """Every agent, by number."""
 
-_BY_WORD = {word: agent for agent in CATALOGUE for word in (agent.name, f"C{agent.number:03d}")}
+_BY_WORD = {word: agent for agent in CATALOGUE for word in (agent.name, agent.code)}
 
 
 def find(word: str) -> BadAgent:

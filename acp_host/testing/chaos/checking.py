@@ -38,10 +38,10 @@ _LOOK = 0.05
 
 async def check_host(
     command: Sequence[str],
-    agents: Sequence[BadAgent] = CATALOGUE,
+    agents: Sequence[BadAgent] | None = None,
     *,
     timeout: float = 60.0,
-    jobs: int = 1,
+    at_once: int = 1,
     interrupt: bool = False,
     judge_status: bool = True,
     met: Callable[[Meeting], None] = lambda _: None,
@@ -49,15 +49,15 @@ async def check_host(
     """Run a host against agents, once for each, in this working directory, and say what it gets right.
 
     The host has to connect to the agent, open a session, send one prompt, and end when the turn is over. Nobody sits in
-    front of it: what it would ask a person has to be decided by itself. Agents that never answer are left out, unless
-    they are named: a host without deadlines is not to blame for having none.
+    front of it: what it would ask a person has to be decided by itself.
 
     Args:
         command: the host's, with ``{agent}`` where the agent's is: as an argument it becomes all the words of it,
             within one a text that a POSIX shell would split into them.
-        agents: whom to meet.
+        agents: whom to meet; ``None``: all but those that never answer, since a host is not to blame for having no
+            deadlines.
         timeout: seconds after which a host that has not ended hangs.
-        jobs: how many meetings go on at the same time.
+        at_once: how many meetings go on at the same time.
         interrupt: send SIGINT to the host as soon as a turn of an agent runs that waits for its cancel. Without it
             those are not seen, unless the host cancels by itself.
         judge_status: the host's exit status is 0 exactly if the turn was completed.
@@ -70,8 +70,9 @@ async def check_host(
         raise InvalidInput(f"say where the command of the agent goes: write {AGENT} into the command of the host")
     if shutil.which(command[0]) is None:
         raise InvalidInput(f"the host cannot be started: there is no program {command[0]}")
-    chosen = [agent for agent in agents if not agent.tries_patience or agents is not CATALOGUE]
-    room = asyncio.Semaphore(jobs)
+    if agents is None:
+        agents = [agent for agent in CATALOGUE if not agent.tries_patience]
+    room = asyncio.Semaphore(at_once)
 
     async def meet(agent: BadAgent) -> Meeting:
         async with room:
@@ -81,7 +82,7 @@ async def check_host(
         return meeting
 
     async with asyncio.TaskGroup() as tasks:
-        running = [tasks.create_task(meet(agent)) for agent in chosen]
+        running = [tasks.create_task(meet(agent)) for agent in agents]
     return Report(tuple(task.result() for task in running))
 
 

@@ -14,7 +14,7 @@ from acp_host.errors import InvalidInput
 from acp_host.printable import printable_json
 from acp_host.testing._stdio import run_on_stdio
 from acp_host.testing.chaos.bad_agent import BadAgent
-from acp_host.testing.chaos.catalogue import CATALOGUE, find, select
+from acp_host.testing.chaos.catalogue import find, select
 from acp_host.testing.chaos.checking import check_host
 from acp_host.testing.chaos.journal import JOURNAL_VARIABLE, Journal
 from acp_host.testing.chaos.report import Meeting, lines_of
@@ -98,7 +98,7 @@ def add_commands(commands: Any) -> None:
     add = checking.add_argument
     add("--only", action="append", default=[], metavar="NAME", help="meet this agent alone; may be given again")
     add("--timeout", type=float, default=60.0, metavar="S", help="the host hangs after S seconds (default: 60)")
-    add("--jobs", type=int, default=1, metavar="N", help="so many meetings at the same time (default: 1)")
+    add("--at-once", type=int, default=1, metavar="N", help="so many meetings at the same time (default: 1)")
     add("--interrupt", action="store_true", help="cancel turns by Ctrl-C (SIGINT)")
     add("--any-status", action="store_true", help="do not judge the exit status of the host")
     add("--json", action="store_true", help="print the report as JSON")
@@ -110,7 +110,7 @@ async def _list(options: argparse.Namespace) -> int:
     chosen = select(options.agents)
     if options.json:
         members = ("name", "chapter", "does", "rule", "row")
-        plain = [{"number": f"C{a.number:03d}", **{m: getattr(a, m) for m in members}} for a in chosen]
+        plain = [{"number": agent.code, **{name: getattr(agent, name) for name in members}} for agent in chosen]
         print(printable_json(plain, indent=2))
         return 0
     chapter = ""
@@ -129,9 +129,9 @@ async def _check(options: argparse.Namespace) -> int:
 
     report = await check_host(
         options.host,
-        select(options.only) if options.only else CATALOGUE,
+        select(options.only) if options.only else None,
         timeout=options.timeout,
-        jobs=options.jobs,
+        at_once=options.at_once,
         interrupt=options.interrupt,
         judge_status=not options.any_status,
         met=met,

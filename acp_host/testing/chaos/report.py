@@ -61,7 +61,7 @@ class Meeting:
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON."""
         return {
-            "number": f"C{self.agent.number:03d}",
+            "number": self.agent.code,
             "name": self.agent.name,
             "does": self.agent.does,
             "rule": self.agent.rule,
