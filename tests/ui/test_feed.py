@@ -395,6 +395,7 @@ async def test_options_are_set_and_refused() -> None:
         b'{"id": 999, "command": "prompt", "session": 7, "text": "x"}',
         b'{"id": 999, "command": "prompt", "session": "s", "text": "x", "shell": true}',
         b'{"id": 999, "command": "fetch", "session": "s", "first": -1, "last": 3}',
+        b'{"id": 999, "command": "fetch", "session": "s", "first": 5.0, "last": 6.0}',
         b'{"id": 999, "command": "answer", "question": 1, "content": {"a": {"b": 1}}}',
         b'{"id": 999, "command": "resume", "session": "unknown"}',
         b'{"id": 999, "command": "prompt", "session": "unknown", "text": "x"}',
@@ -410,6 +411,7 @@ async def test_what_is_no_command_is_answered_with_an_error(data: bytes) -> None
         result = await page.until(lambda: next((m for m in page.told if m["type"] == "result"), None))
         assert result["ok"] is False
         assert result["error"]["message"]
+        assert result["error"]["kind"] in ("InvalidInput", "InvalidState")
         assert len(result["error"]["message"]) < 1_000
         await page.do("control", take=True)  # and it goes on
 

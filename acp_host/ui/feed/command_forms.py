@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from attrs import frozen
 from jsonschema import Draft202012Validator
+from jsonschema.validators import extend
 
 from acp_host.errors import InvalidInput
 
@@ -154,9 +155,16 @@ COMMANDS: Mapping[str, CommandForm] = {
 """The commands by name."""
 
 
+# To JSON Schema 5.0 is an integer, too; to whom takes the command, it is none.
+_Validator: Any = extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int),
+)
+
+
 @cache
-def _validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(COMMANDS[name].schema())
+def _validator(name: str) -> Any:
+    return _Validator(COMMANDS[name].schema())
 
 
 def read_command(data: str | bytes) -> tuple[int | None, dict[str, Any], InvalidInput | None]:

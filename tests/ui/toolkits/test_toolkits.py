@@ -54,6 +54,50 @@ def test_an_agent_beside_a_window(toolkit: str, tmp_path: Path, environment: Cal
     assert (ran.returncode, ran.stdout) == (0, "all is as it should be\n"), ran.stderr
 
 
+WINDOWS_COME_AND_GO = """
+import threading
+
+import shiboken6
+from PySide6.QtWidgets import QApplication, QWidget
+
+from acp_host.state.dispatch import DispatchEnded
+from acp_host.ui.qt import QtDispatch
+
+app, ran, ending, failed = QApplication([]), [], threading.Event(), []
+
+def use():
+    while not ending.is_set():
+        try:
+            latest(lambda: ran.append(1))
+        except DispatchEnded:
+            pass
+        except BaseException as error:
+            failed.append(error)
+
+window = QWidget()
+latest = QtDispatch(window)
+threads = [threading.Thread(target=use) for _ in range(3)]
+for thread in threads:
+    thread.start()
+while len(ran) < 1_000:
+    for _ in range(20):
+        app.processEvents()
+    shiboken6.delete(window)
+    window = QWidget()
+    latest = QtDispatch(window)
+ending.set()
+for thread in threads:
+    thread.join()
+print(failed)
+"""
+
+
+def test_windows_of_qt_come_and_go_while_threads_use_them(environment: Callable[[str], dict[str, str]]) -> None:
+    line = [sys.executable, "-c", WINDOWS_COME_AND_GO]
+    ran = subprocess.run(line, cwd=ROOT, env=environment("qt"), capture_output=True, text=True, timeout=50, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "[]\n"), ran.stderr
+
+
 @pytest.mark.parametrize(("toolkit", "example"), [("qt", "qt_window"), ("tk", "tk_window"), ("glib", "gtk_window")])
 def test_the_window_of_an_example(
     toolkit: str, example: str, tmp_path: Path, environment: Callable[[str], dict[str, str]]
