@@ -12,14 +12,20 @@ const STEPS = [
   () => highlight("const f = (x) => `${x}`; // 1", "javascript"),
   () => highlight("git log | head -3", "bash"),
 ];
-let next = 0;
 
-/** Does what there is to do, if nobody has. */
-export function warmUp(): void {
-  if (next === 0) setTimeout(step);
-}
+/** Does what there is to do, if nobody has begun to. */
+export const warmUp = onceEach(STEPS);
 
-function step(): void {
-  STEPS[next++]!();
-  if (next < STEPS.length) setTimeout(step);
+/** Returns what does these things, one per task; only the first call does anything. */
+export function onceEach(steps: readonly (() => void)[]): () => void {
+  const left = [...steps];
+  let begun = false;
+  const step = () => {
+    left.shift()?.();
+    if (left.length > 0) setTimeout(step);
+  };
+  return () => {
+    if (!begun) setTimeout(step);
+    begun = true;
+  };
 }
