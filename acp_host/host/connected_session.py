@@ -118,10 +118,13 @@ class ConnectedSession(SessionMethods):
         self._subagent_observers: Observers[str] = Observers(self._report_observer)
         self.subagents = Subagents(
             self.state,
-            lambda child: SessionState(child, context.scheduler, self._report_observer, context.memory),
+            lambda child: SessionState(
+                child, context.scheduler, self._report_observer, context.memory, self._report_misfit
+            ),
             lambda update, error: self._updates.report_unfolded(update, error),
             update_translator(version),
             self._subagent_observers.tell,
+            self._report_misfit,
         )
         self._replay: ReplayWindow | None = None
         self._updates = SessionUpdates(

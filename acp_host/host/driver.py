@@ -33,7 +33,11 @@ from acp_host.wire.ids import RequestId
 from acp_host.wire.methods import MethodKind
 from acp_host.wire.updates import SessionNotification
 
-__all__ = ["Driver"]
+__all__ = ["MOST_UNREAD", "Driver"]
+
+MOST_UNREAD = 256 * 2**20
+"""Bytes that may wait for the agent to read them before it is given nothing more to read that is large; an agent that
+asks on and on, and lets twice as much wait, does not listen: its connection ends."""
 
 _logger = logging.getLogger("acp_host")
 
@@ -258,9 +262,22 @@ class Driver:
         try:
             self.protocol.receive_data(data)
             self._dispatch()
+            if self.transport.queued > 2 * MOST_UNREAD:
+                self._give_up()
         except Exception as error:  # a fault of this library: say so and end, rather than leave everyone waiting
             _logger.exception("reading from %s failed", self.transport.description)
             self.connection_lost(ConnectionLost(f"this host failed to read a message: {type(error).__name__}: {error}"))
+
+    @property
+    def is_overfull(self) -> bool:
+        """Whether so much waits for the agent to read it that it is given nothing more that is large."""
+        return self.transport.queued > MOST_UNREAD
+
+    def _give_up(self) -> None:
+        megabytes = self.transport.queued // 2**20
+        self.connection_lost(
+            ConnectionLost(f"the agent asks and does not read: {megabytes} MiB wait to be taken by it")
+        )
 
     def connection_lost(self, error: AcpError | None) -> None:
         """Take the end of the transport; every call fails with what is known."""

@@ -17,7 +17,7 @@ from attrs import define, field, frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt, throttled
 from acp_host.errors import InternalError, InvalidInput, RequestCancelled, RequestFailed
-from acp_host.host.driver import Driver
+from acp_host.host.driver import MOST_UNREAD, Driver
 from acp_host.host.tasks import TaskOwner
 from acp_host.protocol.events import RequestReceived
 from acp_host.services._awaiting import awaited
@@ -37,6 +37,9 @@ __all__ = ["HandlerFailed", "IncomingRequests", "OpenRequest", "RequestHandler",
 MOST_OPEN = 1_000
 """Requests of the agent that are handled at once; what comes beyond is answered with an error, so that neither tasks
 nor questions pile up without an end."""
+
+_LARGE = frozenset({"fs/read_text_file", "terminal/output"})
+"""Requests that change nothing and whose answers are as large as the agent pleases."""
 
 RequestHandler = Callable[[Any], Any | Awaitable[Any]]
 """Takes the parameters (a wire type, or plain JSON for an extension); returns the result or an awaitable of it."""
@@ -254,6 +257,14 @@ class IncomingRequests:
         self._report(Diagnostic(DiagnosticKind.UNEXPECTED, problem, method=event.method, data=excerpt(event.line)))
         return InternalError(f"{MOST_OPEN} requests wait for their answers; ask again when there are fewer")
 
+    def _unread(self, request: OpenRequest) -> InternalError | None:
+        """Return the error that a request is answered with in place of more than the agent reads, if it is so."""
+        if request.method not in _LARGE or self._driver is None or not self._driver.is_overfull:
+            return None
+        problem = f"{MOST_UNREAD // 2**20} MiB wait to be read by the agent; what it asked for was not added to them"
+        self._report(Diagnostic(DiagnosticKind.UNEXPECTED, problem, method=request.method))
+        return InternalError(f"{MOST_UNREAD // 2**20} MiB wait to be read; ask again when you have read them")
+
     def _refuse(self, request: OpenRequest, answer: Any) -> None:
         """Answer a request that nobody begins to handle, and nobody is asked about."""
         request.by_host, request.asks = True, None
@@ -392,7 +403,7 @@ class IncomingRequests:
     async def _handle(self, request: OpenRequest, handler: RequestHandler) -> None:
         try:
             result = await awaited(handler(request.params))
-            self._answer(request, result)
+            self._answer(request, self._unread(request) or result)
         except HandlerFailed as error:
             self._report_failure(request, error.__cause__ or error)
             self._answer(request, error)

@@ -24,10 +24,13 @@ from acp_host.wire.converters import unstructure
 from acp_host.wire.notices import Notice
 from acp_host.wire.updates import SessionNotification
 
-__all__ = ["HarnNotification", "SessionTable"]
+__all__ = ["MAX_EARLY", "MAX_EARLY_SIZE", "HarnNotification", "SessionTable"]
 
-_MAX_EARLY = 1_000
-_MAX_EARLY_SIZE = 4 * 2**20
+MAX_EARLY = 1_000
+"""Most updates that are kept for a session whose id is not known yet."""
+MAX_EARLY_SIZE = 4 * 2**20
+"""Most bytes that these may have."""
+_MAX_PARENTS = 10_000
 
 
 @frozen
@@ -83,6 +86,8 @@ class SessionTable:
         if owner is None:
             owner = next((parent for parent in self if session_id in parent.subagents), None)
             if owner is not None:
+                if len(self._parents) >= _MAX_PARENTS:
+                    self._parents.clear()  # who is the parent of whom can be found out again
                 self._parents[session_id] = owner
         return owner
 
@@ -176,7 +181,7 @@ class SessionTable:
     def _keep(self, notification: _Early) -> None:
         self._early.append(notification)
         self._early_size += _size(notification)
-        while len(self._early) > _MAX_EARLY or self._early_size > _MAX_EARLY_SIZE:
+        while len(self._early) > MAX_EARLY or self._early_size > MAX_EARLY_SIZE:
             oldest = self._early.popleft()
             self._early_size -= _size(oldest)
             self._report_unknown(oldest)
@@ -221,4 +226,4 @@ def _size(notification: _Early) -> int:
             return len(encode(notification.params))
         return len(encode(unstructure(notification)))
     except (InvalidInput, RecursionError):
-        return _MAX_EARLY_SIZE
+        return MAX_EARLY_SIZE

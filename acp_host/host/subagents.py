@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from acp_host.state import events
+from acp_host.state.session_facts import MAX_SUBAGENTS
 from acp_host.state.session_state import SessionState
 from acp_host.translate.versions import UpdateTranslator
 from acp_host.wire.chunk_runs import ChunkRun
@@ -27,6 +28,7 @@ class Subagents:
         report: called with an update that could not be folded, and why.
         translator: makes events of the updates.
         begins: called with the id of each that begins to send.
+        problem: called with what was forgotten because there is too much.
     """
 
     def __init__(
@@ -36,12 +38,14 @@ class Subagents:
         report: Callable[[Any, Exception], None],
         translator: UpdateTranslator,
         begins: Callable[[str], None],
+        problem: Callable[[str], None],
     ) -> None:
         self._parent = parent
         self._make_state = make_state
         self._report = report
         self._translate = translator.translate
         self._begins = begins
+        self._problem = problem
         self._states: dict[str, SessionState] = {}
 
     def __contains__(self, session_id: str) -> bool:
@@ -72,6 +76,9 @@ class Subagents:
         if state is None:
             state = self._states[arrival.session_id] = self._make_state(arrival.session_id)
             self._begins(arrival.session_id)
+            if len(self._states) > MAX_SUBAGENTS:
+                self._states.pop(next(iter(self._states))).apply(events.SessionClosed())
+                self._problem(f"more than {MAX_SUBAGENTS} subagents have sent something: the oldest's is forgotten")
         for update in arrival.updates() if isinstance(arrival, ChunkRun) else (arrival.update,):
             try:
                 event = self._translate(update)

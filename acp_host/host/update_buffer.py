@@ -1,8 +1,8 @@
 """Updates between the reader and whoever iterates: :class:`UpdateBuffer`.
 
 The reader never waits. Up to :attr:`UpdateBuffer.limit` updates are kept as they came; beyond it, neighbouring chunks
-of one message are joined, and then the oldest updates give way to a single :class:`UpdatesSkipped`. Adding and taking
-are O(1) amortised.
+of one message are joined, and then the oldest updates give way to a single :class:`UpdatesSkipped`. So they do beyond
+:data:`MAX_LARGE`, whatever their number. Adding and taking are O(1) amortised.
 """
 
 from __future__ import annotations
@@ -15,13 +15,26 @@ from typing import Any
 from attrs import frozen
 
 from acp_host.wire._model import evolve
+from acp_host.wire._size import memory_of
 from acp_host.wire.content import TextContent
 from acp_host.wire.text import join_text
 from acp_host.wire.updates import ContentChunk, SessionUpdate
 
-__all__ = ["UpdateBuffer", "UpdatesSkipped"]
+__all__ = ["MAX_LARGE", "UpdateBuffer", "UpdatesSkipped"]
 
+MAX_LARGE = 64 * 2**20
+"""Bytes of memory, roughly, that large updates may take which nobody has taken yet."""
+
+_LARGE = 16 * 1024
 _LONGEST_JOINED = 4096
+
+
+@frozen(eq=False)
+class _Large:
+    """An update that takes much memory, and how much."""
+
+    update: SessionUpdate
+    size: int
 
 
 @frozen
@@ -44,7 +57,8 @@ class UpdateBuffer:
 
     def __init__(self, limit: int = 10_000) -> None:
         self.limit = limit
-        self._items: deque[SessionUpdate] = deque()
+        self._items: deque[Any] = deque()
+        self._large = 0
         self._skipped = 0
         self._since_joined = limit
         self._closed = False
@@ -52,10 +66,17 @@ class UpdateBuffer:
 
     def push(self, update: SessionUpdate) -> None:
         """Add an update."""
-        self.extend((update,))
+        size = _size_of(update)
+        if size <= _LARGE:
+            self.extend((update,))
+            return
+        self._large += size
+        self.extend((_Large(update, size),))
+        while self._large > MAX_LARGE and len(self._items) > 1:
+            self._drop_oldest()
 
-    def extend(self, updates: Sequence[SessionUpdate]) -> None:
-        """Add several updates."""
+    def extend(self, updates: Sequence[Any]) -> None:
+        """Add several updates, none of which is large."""
         self._items.extend(updates)
         if len(self._items) > self.limit:
             self._make_room()
@@ -70,14 +91,14 @@ class UpdateBuffer:
     def clear(self) -> None:
         """Drop everything that is there."""
         self._items.clear()
-        self._skipped = 0
+        self._large = self._skipped = 0
 
     def take(self) -> SessionUpdate | UpdatesSkipped | None:
         """Return the oldest update, or ``None`` if there is none now."""
         if self._skipped:
             skipped, self._skipped = self._skipped, 0
             return UpdatesSkipped(skipped)
-        return self._items.popleft() if self._items else None
+        return self._take_oldest() if self._items else None
 
     async def wait(self) -> bool:
         """Wait until there is an update to take; return ``False`` if there will be none."""
@@ -103,13 +124,31 @@ class UpdateBuffer:
             self._since_joined = 0
             self._items = _joined(self._items)
         while len(self._items) > self.limit:
-            self._items.popleft()
-            self._skipped += 1
+            self._drop_oldest()
+
+    def _take_oldest(self) -> SessionUpdate:
+        oldest: Any = self._items.popleft()
+        if oldest.__class__ is not _Large:
+            update: SessionUpdate = oldest
+            return update
+        self._large -= oldest.size
+        large: SessionUpdate = oldest.update
+        return large
+
+    def _drop_oldest(self) -> None:
+        self._take_oldest()
+        self._skipped += 1
 
 
-def _joined(items: deque[SessionUpdate]) -> deque[SessionUpdate]:
+def _size_of(update: Any) -> int:
+    """Return about how many bytes an update takes; of one that is large, the true figure, up to the limit."""
+    text = _plain_text(update)
+    return memory_of(update, MAX_LARGE) if text is None else len(text)
+
+
+def _joined(items: deque[Any]) -> deque[Any]:
     """Return ``items`` with neighbouring text chunks of one message put together."""
-    joined: deque[SessionUpdate] = deque()
+    joined: deque[Any] = deque()
     run = _Run()
     for item in items:
         if run.takes(item):

@@ -24,7 +24,11 @@ from acp_host.wire.tool_calls import ToolCall, ToolCallLocation, ToolCallUpdate
 if TYPE_CHECKING:
     from acp_host.state.harn.tool_facts import ToolFacts
 
-__all__ = ["MessageBuilder", "PartsBuilder", "ToolCallBuilder", "parts_of", "patched"]
+__all__ = ["MAX_MEMBERS", "MessageBuilder", "PartsBuilder", "ToolCallBuilder", "merged", "parts_of", "patched"]
+
+
+MAX_MEMBERS = 1_000
+"""Most members of ``_meta``, or beside the schema, that are kept of what several messages say, the newest ones."""
 
 
 class PartsBuilder:
@@ -112,13 +116,22 @@ class MessageBuilder:
         )
 
 
+def merged(known: Mapping[str, Any], said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return members together with newer ones; beyond :data:`MAX_MEMBERS`, those that were there first are left out."""
+    return _bounded({**known, **said})
+
+
+def _bounded(members: dict[str, Any]) -> dict[str, Any]:
+    return members if len(members) <= MAX_MEMBERS else dict([*members.items()][-MAX_MEMBERS:])
+
+
 def patched(known: Mapping[str, Any], patch: Mapping[str, Any] | None | Unset) -> Mapping[str, Any]:
     """Return ``_meta`` after a patch: the members it names are changed, or removed by ``None``; ``None`` clears all."""
     if isinstance(patch, Unset):
         return known
     if patch is None:
         return NO_EXTRA
-    return {name: member for name, member in {**known, **patch}.items() if member is not None} or NO_EXTRA
+    return _bounded({name: member for name, member in {**known, **patch}.items() if member is not None}) or NO_EXTRA
 
 
 _SAID = ("title", "name", "kind", "status", "content", "locations", "raw_input", "raw_output")
@@ -186,9 +199,9 @@ class ToolCallBuilder:
             if value is not UNSET and value is not None and (value or not announced or name not in _LISTS):
                 setattr(self, name, value)
         if report.meta:
-            self.meta = {**self.meta, **report.meta}
+            self.meta = merged(self.meta, report.meta)
         if report.extra:
-            self.extra = {**self.extra, **report.extra}
+            self.extra = merged(self.extra, report.extra)
         if harn is not None:
             self.harn = harn.after(self.harn)
         if announced:
@@ -202,7 +215,7 @@ class ToolCallBuilder:
             setattr(self, name, value)
         self.meta = patched(self.meta, meta)
         if extra:
-            self.extra = {**self.extra, **extra}
+            self.extra = merged(self.extra, extra)
         if self.unfinished and self.finished:
             self.unfinished = False
 

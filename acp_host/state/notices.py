@@ -29,9 +29,10 @@ from acp_host.state.notice_entries import (
 )
 from acp_host.state.notice_preferences import NoticePreferences, RateLimit, SeverityPreferences
 from acp_host.state.observable import Observable
+from acp_host.wire._size import memory_of
 from acp_host.wire.notices import NoticeSeverity
 
-__all__ = ["NoticeCenter"]
+__all__ = ["MAX_HISTORY_SIZE", "NoticeCenter"]
 
 # For display, in characters; of a description also in lines.
 _MAX_NAME = 80
@@ -42,17 +43,21 @@ _MAX_LINES = 20
 _MAX_DISMISSED = 100
 """How many dismissed toasts still count their repeats."""
 
+MAX_HISTORY_SIZE = 16 * 2**20
+"""Bytes of memory, roughly, that the notices of a history may take; the oldest make room, the newest stays."""
+
 _Kind = tuple[str, str, str, str | None]
 
 
 @define(eq=False)
 class _Received:
-    """A notice in the history."""
+    """A notice in the history; ``size``: about how many bytes it takes."""
 
     id: str
     event: NoticeReceived
     presentation: Presentation
     at: float
+    size: int = 0
     toast: _Toast | None = None
     suppressed_by: Suppression | None = None
     entry: Notice | None = None
@@ -115,6 +120,7 @@ class NoticeCenter(Observable[NoticesSnapshot]):
         self._agent_name = one_line(agent_name, _MAX_NAME)
         self._use(preferences or NoticePreferences())
         self._history: OrderedDict[str, _Received] = OrderedDict()
+        self._size = 0
         self._unfiled: list[_Received] = []  # what came since the history was last looked at or told of
         self._toasts: dict[str, _Toast] = {}
         self._passing: dict[str, _Toast] = {}  # those of them that leave by themselves
@@ -197,13 +203,14 @@ class NoticeCenter(Observable[NoticesSnapshot]):
         self._total += 1
         severity = event.severity
         presentation = self._presentations.get(severity, self._other_presentation)
-        received = _Received(f"notice-{self._total}", event, presentation, self._clock.now())
+        received = _Received(f"notice-{self._total}", event, presentation, self._clock.now(), _size_of(event))
         self._present(received, self._preferences.of(severity))
         if not self._unfiled:  # the others are told of together with this one
             self.note("history", received.id, ChangeKind.ADDED)
             self.note("counts")
         self._unfiled.append(received)
-        if len(self._unfiled) > self._preferences.max_history:
+        self._size += received.size
+        if len(self._unfiled) > self._preferences.max_history or self._size > MAX_HISTORY_SIZE:
             self.settle()
 
     def settle(self) -> None:
@@ -213,12 +220,17 @@ class NoticeCenter(Observable[NoticesSnapshot]):
             self._history[received.id] = received
         self.note_all("history", [received.id for received in unfiled], ChangeKind.ADDED)
         forgotten = []
-        while len(self._history) > self._preferences.max_history:
+        while self._is_too_long():
             notice_id, received = self._history.popitem(last=False)
+            self._size -= received.size
             if received.toast is not None and received.toast.state is NoticeState.VISIBLE:
                 received.toast.members.popleft()  # they leave in the order in which they came
             forgotten.append(notice_id)
         self.note_all("history", forgotten, ChangeKind.REMOVED)
+
+    def _is_too_long(self) -> bool:
+        length = len(self._history)
+        return length > self._preferences.max_history or (length > 1 and self._size > MAX_HISTORY_SIZE)
 
     def _present(self, received: _Received, wishes: SeverityPreferences) -> None:
         why_not = self._unwanted(received.event, wishes)
@@ -427,6 +439,11 @@ def _presentation(wishes: SeverityPreferences, look: NoticeLook) -> Presentation
 
 def _shown_description(description: str | None) -> str | None:
     return None if description is None else block(description, _MAX_DESCRIPTION, _MAX_LINES)
+
+
+def _size_of(event: NoticeReceived) -> int:
+    meta = memory_of(event.meta, MAX_HISTORY_SIZE) if event.meta else 0
+    return len(event.title) + len(event.description or "") + meta
 
 
 def _kind(event: NoticeReceived) -> _Kind:

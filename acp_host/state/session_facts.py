@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.state import events
-from acp_host.state.builders import patched
+from acp_host.state.builders import merged, patched
 from acp_host.state.changes import ChangeKind, Note
 from acp_host.state.snapshot import ContextUsage, Plan, SessionInfo
 from acp_host.wire._model import NO_EXTRA, UNSET, Unset, evolve
@@ -15,7 +15,12 @@ from acp_host.wire.content import ContentBlock, TextContent
 from acp_host.wire.subagents import SubagentUpdate
 from acp_host.wire.usage import Usage
 
-__all__ = ["SessionFacts"]
+__all__ = ["MAX_PLANS", "MAX_SUBAGENTS", "SessionFacts"]
+
+MAX_PLANS = 100
+"""Most plans that are kept of a session, the newest ones."""
+MAX_SUBAGENTS = 1_000
+"""Most subagents that are kept of those that one session has announced, the newest ones."""
 
 _TITLE_LENGTH = 60
 _SECTIONS = ("plans", "commands", "info", "usage", "subagents")
@@ -34,15 +39,17 @@ class SessionFacts:
 
     Args:
         note: called with each change.
+        problem: called with what was forgotten because there is too much.
     """
 
-    def __init__(self, note: Note) -> None:
+    def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
         self.plans: tuple[Plan, ...] = ()
         self.commands: tuple[AvailableCommand, ...] = ()
         self.info = SessionInfo()
         self.usage = ContextUsage()
         self.subagents: Mapping[str, SubagentUpdate] = NO_EXTRA
         self._note = note
+        self._problem = problem
 
     def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that tells such facts."""
@@ -88,6 +95,11 @@ class SessionFacts:
         else:
             self.plans = (*self.plans, plan)
         self._note("plans", event.plan_id, ChangeKind.CHANGED if known else ChangeKind.ADDED)
+        if len(self.plans) > MAX_PLANS:
+            oldest, *newest = self.plans
+            self.plans = tuple(newest)
+            self._note("plans", oldest.plan_id, ChangeKind.REMOVED)
+            self._problem(f"more than {MAX_PLANS} plans: the oldest of them is forgotten")
 
     def _plan_removed(self, event: events.PlanRemoved) -> None:
         left = tuple([plan for plan in self.plans if plan.plan_id != event.plan_id])
@@ -126,12 +138,17 @@ class SessionFacts:
             child = evolve(child, meta=patched(before, update.meta) or None)
         self.subagents = {**self.subagents, update.session_id: child}
         self._note("subagents", update.session_id, ChangeKind.ADDED if known is None else ChangeKind.CHANGED)
+        if len(self.subagents) > MAX_SUBAGENTS:
+            oldest, *newest = self.subagents
+            self.subagents = {session_id: self.subagents[session_id] for session_id in newest}
+            self._note("subagents", oldest, ChangeKind.REMOVED)
+            self._problem(f"more than {MAX_SUBAGENTS} subagents: the oldest of them is forgotten")
 
 
 def _said_last(known: SubagentUpdate, update: SubagentUpdate) -> SubagentUpdate:
     """Return what is known of a child session after an update; what it does not mention stays."""
     said = {name: getattr(update, name) for name in _SAID_OF_SUBAGENT if getattr(update, name) is not UNSET}
-    return evolve(known, **said, extra={**known.extra, **update.extra})
+    return evolve(known, **said, extra=merged(known.extra, update.extra))
 
 
 def _provisional_title(prompt: tuple[ContentBlock, ...]) -> str | None:

@@ -88,7 +88,7 @@ class SessionState(Observable[SessionSnapshot]):
         self._memory = memory or MemoryPolicy()
         self._archive = self._memory.archive_of(session_id)
         self._conversation = Conversation(self.note)
-        self._facts = SessionFacts(self.note)
+        self._facts = SessionFacts(self.note, problem)
         self.options = OptionsView(scheduler, report, self.note)
         self.options.join(self, "options")
         self._questions: dict[RequestId, Question] = {}

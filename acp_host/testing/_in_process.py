@@ -46,6 +46,10 @@ class InProcessTransport(Transport):
     def exit_status(self) -> int | None:
         return self._exit_status
 
+    @property
+    def queued(self) -> int:
+        return self._host_end.queued
+
     def stderr_tail(self) -> str:
         return self._stderr.getvalue()[-8192:].rstrip()
 

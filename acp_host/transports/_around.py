@@ -43,6 +43,10 @@ class TransportAround(Transport):
     def exit_status(self) -> int | None:
         return self._inner.exit_status
 
+    @property
+    def queued(self) -> int:
+        return self._inner.queued
+
     def stderr_tail(self) -> str:
         return self._inner.stderr_tail()
 

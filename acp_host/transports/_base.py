@@ -60,6 +60,11 @@ class Transport(ABC):
         """Exit code of the launched process, negative for a signal; ``None`` while it runs or where there is none."""
         return None
 
+    @property
+    def queued(self) -> int:
+        """How many bytes were written that the other end has not taken yet; 0 where nobody knows."""
+        return 0
+
     def stderr_tail(self) -> str:
         """Return the end of what the other end wrote to its stderr, decoded; empty where there is no such thing."""
         return ""

@@ -74,6 +74,12 @@ class AgentProcess(asyncio.SubprocessProtocol):
 
     # What the owner does
 
+    @property
+    def queued(self) -> int:
+        """Bytes that wait to be read from stdin, those in the pipe itself not counted."""
+        pipe = self._stdin()
+        return 0 if pipe is None else pipe.get_write_buffer_size()
+
     def write(self, data: bytes) -> None:
         """Queue ``data`` for stdin."""
         pipe = self._stdin()

@@ -64,6 +64,11 @@ class WebSocketStream:
 
     # Writing
 
+    @property
+    def queued(self) -> int:
+        """Bytes of the messages that were not sent yet."""
+        return self._unsent
+
     def write(self, data: bytes) -> None:
         """Queue bytes; each message is sent once its newline is there."""
         *messages, self._partial = (self._partial + data).split(b"\n")

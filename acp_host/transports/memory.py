@@ -58,6 +58,10 @@ class _MemoryEnd(Transport):
         self._loop = asyncio.get_running_loop()
         self._schedule()
 
+    @property
+    def queued(self) -> int:
+        return self.other._held
+
     def write(self, data: bytes) -> None:
         self._check()
         if data:

@@ -140,6 +140,10 @@ class StdioTransport(Transport):
         """
         return self._process.returncode
 
+    @property
+    def queued(self) -> int:
+        return self._process.queued
+
     def stderr_tail(self) -> str:
         """Return the last 64 KiB of stderr as text, invalid UTF-8 as U+FFFD."""
         return self._process.stderr.text()

@@ -80,6 +80,10 @@ class WebSocketTransport(RemoteTransport):
         self._closed: WebSocketClosed | None = None
         self._reported = False
 
+    @property
+    def queued(self) -> int:
+        return 0 if self._stream is None else self._stream.queued
+
     # Start
 
     async def start(self, receiver: Receiver) -> None:

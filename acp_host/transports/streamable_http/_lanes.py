@@ -35,6 +35,11 @@ class Lanes:
         self._idle = asyncio.Event()
         self._idle.set()
 
+    @property
+    def queued(self) -> int:
+        """Bytes of the messages that no answer has come to yet."""
+        return self._held
+
     def put(self, post: Post) -> None:
         """Queue a message."""
         self._held += len(post.data)

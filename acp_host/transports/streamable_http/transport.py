@@ -118,6 +118,10 @@ class HttpTransport(RemoteTransport):
             text = f"cannot connect to {self.description}: {error}; look at RemoteOptions(proxy=…, tls=…)"
             raise StartFailed(self._shown(text), retryable=False) from error
 
+    @property
+    def queued(self) -> int:
+        return self._lanes.queued
+
     def write(self, data: bytes) -> None:
         self._check_open()
         *lines, self._rest = (self._rest + data).split(b"\n")
