@@ -27,7 +27,7 @@ NPM_STAMP := tests/npm/node_modules/.package-lock.json
 WEB := acp_host/ui/web
 WEB_STAMP := $(WEB)/node_modules/.package-lock.json
 
-.PHONY: help demo test lint format setup npm-peers interop chaos bench bench-guard smooth fuzz soak web schema-diff system-deps \
+.PHONY: help demo test audit lint format setup npm-peers interop chaos bench bench-guard smooth fuzz soak web schema-diff system-deps \
   clean
 
 help:
@@ -43,6 +43,7 @@ help:
 	@echo "make fuzz     every decoder and reducer against a million inputs each (FUZZ_ARGS=\"TARGET… --runs N\")"
 	@echo "make soak     50 agents and 500 sessions for half an hour, and whether anything grows (SOAK_ARGS=\"--minutes N\")"
 	@echo "make schema-diff VERSION=2.4.0  what that release of the upstream schema changes, and in which of our files"
+	@echo "make audit    known faults of what is installed here, asked for over the network (pip-audit, npm audit)"
 	@echo "make setup    only install what make test needs;  make clean  removes all that was installed"
 
 demo: $(VENV)/.installed-cli
@@ -86,6 +87,13 @@ soak: setup
 
 bench-guard: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.bench.guard $(GUARD_ARGS)
+
+# An environment of its own, so that the auditor is not what is audited.
+audit: setup $(VENV)/.installed-audit
+	@status=0; $(VENV)/audit/bin/pip-audit --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+	  --skip-editable --progress-spinner off || status=1; \
+	for folder in tests/npm $(WEB); do echo "$$folder:"; (cd "$$folder" && npm audit --package-lock-only) || status=1; done; \
+	exit "$$status"
 
 web: $(WEB_STAMP)
 	@cd $(WEB) && npm run --silent check && npm run --silent build
@@ -141,6 +149,12 @@ $(VENV)/.installed-dev: pyproject.toml $(VENV)/.created
 $(VENV)/.installed-qt: pyproject.toml $(VENV)/.installed-dev
 	@echo "Installing PySide6"
 	@$(PIP_INSTALL) --editable '.[qt]'
+	@touch $@
+
+$(VENV)/.installed-audit: $(VENV)/.created
+	@echo "Installing pip-audit"
+	@$(BIN)/python -m venv $(VENV)/audit
+	@$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check --no-input pip-audit==2.10.1
 	@touch $@
 
 $(VENV)/.installed-fuzz: pyproject.toml $(VENV)/.installed-dev
