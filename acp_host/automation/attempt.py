@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any
 
 from attrs import define
@@ -21,6 +22,7 @@ from acp_host.automation.events import (
     StderrLine,
     Updated,
 )
+from acp_host.automation.hiding import Hide, hiding, secrets_given
 from acp_host.automation.journal import RunJournal
 from acp_host.automation.plan import RunPlan
 from acp_host.automation.result import RunReminder
@@ -127,7 +129,9 @@ class Attempt:
     def _connect(self, stack: AsyncExitStack) -> Any:
         audit = self.plan.connection.get("audit") or AuditTrail()
         stack.callback(audit.on_record(self._decided))
-        here = {} if self.plan.target.remote else {"on_stderr": self._stderr}  # elsewhere, there is none to hear of
+        hide = hiding(secrets_given(None, self.plan.environment))  # it may speak before there is a connection
+        on_stderr = partial(self._stderr, hide)
+        here = {} if self.plan.target.remote else {"on_stderr": on_stderr}  # elsewhere, there is none to hear of
         return self.plan.connect(self.number, audit=audit, **here)
 
     def _ready(self, host: HostConnection, stack: AsyncExitStack) -> None:
@@ -193,8 +197,8 @@ class Attempt:
         self.decided += (record,)
         self.emit(RequestDecided(record=record))
 
-    def _stderr(self, line: str) -> None:
-        self.emit(StderrLine(line=line))
+    def _stderr(self, hide: Hide, line: str) -> None:
+        self.emit(StderrLine(line=hide(line)))
         also = self.plan.connection.get("on_stderr")
         if also is not None:
             also(line)

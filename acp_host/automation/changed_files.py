@@ -9,6 +9,7 @@ bounded; where there is more text than is kept, that of the project goes before 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import difflib
 import os
 import stat
@@ -104,15 +105,16 @@ class ChangeTracker:
 
     def _begin(self, stopped: Callable[[], bool]) -> None:
         self._before = take_fingerprint([self._root], None, self._limits, stopped=stopped)
-        self._texts = texts = _KeptTexts()
-        for path in sorted(self._before.files, key=self._rank):
-            if stopped() or texts.is_full:
-                break
-            state = self._before.files[path]
-            if stat.S_ISREG(state.mode) and state.size <= LARGEST_FILE:
-                texts.keep(path)
-        if stopped():
-            texts.close()
+        with contextlib.suppress(OSError):  # no space is left: there are fewer diffs then
+            self._texts = texts = _KeptTexts()
+            for path in sorted(self._before.files, key=self._rank):
+                if stopped() or texts.is_full:
+                    break
+                state = self._before.files[path]
+                if stat.S_ISREG(state.mode) and state.size <= LARGEST_FILE:
+                    texts.keep(path)
+        if stopped() and self._texts is not None:
+            self._texts.close()
 
     def _rank(self, path: str) -> tuple[bool, int, str]:
         """Return in what order a file's text is kept: the project's own first, and what lies high first."""
@@ -182,7 +184,8 @@ class _KeptTexts:
     """Texts of files as they were, in a temporary file."""
 
     def __init__(self) -> None:
-        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="acp-host-")  # noqa: SIM115 - it lasts as long as the run
+        # Without a buffer: where no space is left that is said at once, and not when it is closed.
+        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="acp-host-", buffering=0)  # noqa: SIM115 - it lasts
         self._places: dict[str, tuple[int, int]] = {}
         self._kept = 0
 
@@ -195,8 +198,9 @@ class _KeptTexts:
         if text is None:
             return
         packed = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
-        self._places[path] = (self._file.tell(), len(packed))
-        self._file.write(packed)
+        place = self._file.tell()
+        if self._file.write(packed) == len(packed):
+            self._places[path] = (place, len(packed))
         self._kept += len(text)
 
     def get(self, path: str) -> str | None:

@@ -13,6 +13,7 @@ from acp_host.automation.attempt import Attempt
 from acp_host.automation.budget import BudgetWatch
 from acp_host.automation.changed_files import ChangeTracker, tracked
 from acp_host.automation.events import AttemptFailed, LimitReached, RunEvent, RunFinished, RunStarted, SomethingNoticed
+from acp_host.automation.hiding import hiding, secrets_given
 from acp_host.automation.journal import RunJournal
 from acp_host.automation.making_results import attempt_of, result_of
 from acp_host.automation.plan import RunPlan
@@ -69,7 +70,10 @@ class _Conductor:
         except BaseException:
             await asyncio.shield(plan.in_journal(RunJournal.leave, key))
             raise
-        await plan.in_journal(RunJournal.finish, key, result)
+        try:
+            await plan.in_journal(RunJournal.finish, key, result)
+        except InvalidInput as error:  # the disk is full, say: what the agent has done must not be lost over it
+            self._emit(SomethingNoticed(diagnostic=Diagnostic(DiagnosticKind.RECORDING, str(error))))
         return result
 
     async def _run(self) -> RunResult:
@@ -112,7 +116,9 @@ class _Conductor:
             if not may_be_retried(attempt, after_prompt=self._plan.retries.after_prompt):
                 return attempt
             delay = self._plan.retries.delay_before(number + 1)
-            self._emit(AttemptFailed(number=number, error=str(attempt.error or "it took too long"), delay=delay))
+            hide = hiding(secrets_given(attempt.host, self._plan.environment))
+            error = hide(str(attempt.error or "it took too long"))
+            self._emit(AttemptFailed(number=number, error=error, delay=delay))
             if not await self._wait(delay):
                 return attempt
 

@@ -55,7 +55,7 @@ class EventLines:
         self._began = clock()
         self._host: HostConnection | None = None
         self._hidden: Sequence[str] = ()
-        self._hide = hiding(())
+        self._hide = hiding(secrets_given(None))
         self._message = MessageText()
         self._as_first = UpdatesInV1()
         self._calls: dict[str, ToolCallEntry] = {}

@@ -22,15 +22,22 @@ _DEEPEST = 64
 _TOO_DEEP = "(nested too deeply to be shown)"
 
 
-def secrets_given(host: HostConnection) -> tuple[str, ...]:
+def secrets_given(host: HostConnection | None, environment: Mapping[str, str | None] | None = None) -> tuple[str, ...]:
     """Return the secrets that an agent was given, the longest first.
 
     They are those that its connection knows, and those of this program's environment, which an agent that was started
     here has inherited: values of some length whose names say that they are secrets.
+
+    Args:
+        host: its connection; ``None`` as long as there is none, or if there never was: it may have said them all the
+            same, on stderr.
+        environment: variables that it was given besides.
     """
-    inherited = Redactor()
-    inherited.add(secrets_of_this_process())
-    return tuple(sorted({*host.diagnostics.redactor.known, *inherited.known}, key=len, reverse=True))
+    given = Redactor()
+    given.add(secrets_of_this_process())
+    given.add_named(environment or {})
+    known = () if host is None else host.diagnostics.redactor.known
+    return tuple(sorted({*known, *given.known}, key=len, reverse=True))
 
 
 def hiding(secrets: Iterable[str]) -> Hide:

@@ -118,7 +118,7 @@ def result_of(
         started_at=started_at,
         duration=duration,
     )
-    secrets = () if last.host is None else secrets_given(last.host)
+    secrets = secrets_given(last.host, last.plan.environment)
     return without_secrets(result, hiding(secrets)) if secrets else result
 
 

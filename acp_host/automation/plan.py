@@ -16,6 +16,7 @@ from acp_host.automation.journal import RunJournal
 from acp_host.automation.limits import Budget, Retries, Timeouts
 from acp_host.automation.target import ResolvedTarget
 from acp_host.errors import InvalidInput
+from acp_host.host.agent_target import AgentTarget
 from acp_host.host.connect import StartTimeouts, connect
 from acp_host.host.prompt_content import PromptPart
 from acp_host.reminders import Reminder, ReminderPolicy
@@ -68,6 +69,12 @@ class RunPlan:
         if self.timeouts.start is not None:
             options.setdefault("start_timeouts", StartTimeouts(warm=self.timeouts.start, cold=self.timeouts.start))
         return connect(target, **options)
+
+    @property
+    def environment(self) -> dict[str, str | None]:
+        """Variables that the agent is given besides those of this process."""
+        target, given = self.target.target, self.connection.get("env")
+        return dict((target.environment(given) if isinstance(target, AgentTarget) else given) or {})
 
     @property
     def place(self) -> tuple[str, str]:

@@ -42,9 +42,13 @@ def run_command(argv: Sequence[str]) -> int:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed before we were started
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it lasts as long as the program
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)  # noqa: SIM115 - likewise
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character ends nothing
+    if hasattr(sys.stdin, "reconfigure") and not sys.stdin.isatty():
+        sys.stdin.reconfigure(encoding="utf-8", errors="strict")  # as files are read, whatever the locale
     if is_asked_by_shell():
         answer_shell(_make_parser)
     options = _make_parser(argv).parse_args(argv)
@@ -54,17 +58,26 @@ def run_command(argv: Sequence[str]) -> int:
     except AcpError as error:
         print(complaint(error, options.name, getattr(options, "start_hint", None)), file=sys.stderr)
         return code_of_error(error)
-    except (asyncio.CancelledError, KeyboardInterrupt):
+    except asyncio.CancelledError:
+        return code_of_signal(interrupts.received or signal.SIGINT)
+    except KeyboardInterrupt:
+        if interrupts.received is not None:  # it was not heard in time: whoever reads the output may have stopped to
+            _say_no_more()
         return code_of_signal(interrupts.received or signal.SIGINT)
     except BrokenPipeError:
         # Whoever read the output has gone. Python would complain once more when it flushes stdout at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say_no_more()
         return code_of_signal(getattr(signal, "SIGPIPE", 13))
     except OSError as error:
         # The disk behind stdout is full, or the like; flushing at the end would fail once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say_no_more()
         print(f"acp-host: {printable(str(error))}", file=sys.stderr)
         return ExitCode.AGENT_FAILED
+
+
+def _say_no_more() -> None:
+    """Let what is still to be written to stdout go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 async def _run(options: argparse.Namespace, interrupts: Interrupts) -> int:

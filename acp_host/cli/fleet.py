@@ -156,8 +156,8 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     running = _fleet_of(target, jobs, options)
 
     def cancel() -> None:
+        running.cancel(_INTERRUPTED)  # before it is said: whoever reads stderr may have been ended by the same Ctrl-C
         print("acp-host: cancelling the turns; once more ends the agents", file=sys.stderr)
-        running.cancel(_INTERRUPTED)
 
     all_put = True
     with interrupts.first_does(cancel):

@@ -146,8 +146,8 @@ async def _follow(
     """Show a run until its end; the first Ctrl-C cancels it."""
 
     def cancel() -> None:
+        run.cancel("Ctrl-C")  # before it is said: whoever reads stderr may have been ended by the same Ctrl-C
         printer.line("Ctrl-C", plain("cancelling the turn; once more ends the agent", "yellow"))
-        run.cancel("Ctrl-C")
 
     try:
         with interrupts.first_does(cancel):

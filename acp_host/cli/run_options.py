@@ -130,7 +130,7 @@ def prompt_of(options: argparse.Namespace) -> tuple[PromptPart, ...]:
     if options.prompt_file is not None:
         text = text_of_file(options.prompt_file, "--prompt-file")
     elif found:
-        text = sys.stdin.read() if words == ["-"] else " ".join(words)
+        text = text_of_file("-", "--") if words == ["-"] else " ".join(words)
     else:
         raise InvalidInput('no prompt: write -- "prompt" after the agent\'s command, or use --prompt-file')
     if not text.strip():
@@ -181,9 +181,9 @@ def retries_of(options: argparse.Namespace) -> Retries:
 
 def text_of_file(name: str, option: str) -> str:
     """Return the text of a file that an option names, or with ``-`` of stdin; raises ``InvalidInput``."""
-    if name == "-":
-        return sys.stdin.read()
     try:
+        if name == "-":
+            return sys.stdin.read()
         return Path(name).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{option} {name} cannot be read: {error}") from None

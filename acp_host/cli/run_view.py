@@ -132,6 +132,8 @@ class RunView:
     def _finished(self, result: RunResult, error: AcpError | None) -> None:
         if result.from_journal:
             self._printer.line("journal", plain(f"the run {result.key!r} was done before; nothing was sent"))
+            self._printer.answer(result.text)
+            self._printer.finish()
         self._list_changes(result)
         if result.unreported:
             limits = ", ".join(result.unreported)

@@ -10,8 +10,11 @@ from typing import Any, Protocol
 
 from acp_host.errors import InvalidInput
 from acp_host.fleet.result import FleetSummary
+from acp_host.printable import printable
 
-__all__ = ["Progress", "progress_bar"]
+__all__ = ["Progress", "in_words", "progress_bar"]
+
+_LONGEST = 20
 
 
 class Progress(Protocol):
@@ -38,7 +41,12 @@ class _Bar:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bar
 
-        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+        columns = (
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.description}", markup=False),
+        )
         self._bar = Bar(*columns, console=console, redirect_stdout=False, redirect_stderr=False)
         self._task = self._bar.add_task("", total=jobs)
 
@@ -80,5 +88,6 @@ def progress_bar(jobs: int, wanted: bool | None) -> Progress:
 def in_words(summary: FleetSummary) -> str:
     """Return how many jobs ended in which way, and what was spent, on one line."""
     parts = [f"{count} {kind.replace('_', ' ')}" for kind, count in summary.outcomes.items()]
-    parts += [f"{amount:,.2f} {currency}" for currency, amount in summary.spent.cost.items()]
+    # The currency is the agent's word.
+    parts += [f"{amount:,.2f} {printable(currency)[:_LONGEST]}" for currency, amount in summary.spent.cost.items()]
     return ", ".join(parts)

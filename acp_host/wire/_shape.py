@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import sys
 import types
 import typing
 from collections.abc import Mapping
@@ -57,9 +58,13 @@ class IntShape:
     minimum: int | None = None
 
 
+LARGEST_NUMBER = sys.float_info.max
+"""The largest number that is one: what is written as 1e999 is none."""
+
+
 @attrs.frozen
 class FloatShape:
-    """A number; integers stay integers."""
+    """A number that a float can hold; integers stay integers."""
 
 
 @attrs.frozen

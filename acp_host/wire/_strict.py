@@ -16,6 +16,7 @@ from typing import Any
 
 from acp_host.wire._model import UNSET
 from acp_host.wire._shape import (
+    LARGEST_NUMBER,
     AnyShape,
     ArrayShape,
     BoolShape,
@@ -194,7 +195,8 @@ def _check_lines(name: str, shape: Shape, names: _Names) -> list[str]:
             bound = "" if minimum is None else f" or {name} < {minimum}"
             return [f"if {name}.__class__ is not int{bound}: raise Mismatch"]
         case FloatShape():
-            return [f"if {name}.__class__ is not float and {name}.__class__ is not int: raise Mismatch"]
+            bounds = f"if not {-LARGEST_NUMBER!r} <= {name} <= {LARGEST_NUMBER!r}: raise Mismatch"
+            return [f"if {name}.__class__ is not float and {name}.__class__ is not int: raise Mismatch", bounds]
         case BoolShape():
             return [f"if {name}.__class__ is not bool: raise Mismatch"]
         case ArrayShape(item):

@@ -16,6 +16,7 @@ from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt
 from acp_host.errors import DecodeError
 from acp_host.wire._model import UNSET
 from acp_host.wire._shape import (
+    LARGEST_NUMBER,
     AnyShape,
     ArrayShape,
     BoolShape,
@@ -259,6 +260,8 @@ def _integer(value: Any, minimum: int | None, path: str) -> int:
 def _number(value: Any, path: str) -> float:
     if type(value) is not float and type(value) is not int:
         raise _unexpected("a number", value, path)
+    if not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:  # 1e999: it could neither be added up nor be written again
+        raise _unexpected("a finite number", value, path)
     return value
 
 

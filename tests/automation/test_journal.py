@@ -11,6 +11,7 @@ import pytest
 
 from acp_host import InvalidInput, RunReason, RunResult, run_prompt
 from acp_host.automation import RunJournal
+from acp_host.automation.events import SomethingNoticed
 from acp_host.automation.run import Run
 from acp_host.errors import InvalidState
 from acp_host.testing import ScriptedAgent
@@ -126,3 +127,18 @@ async def test_without_a_session_to_go_on_with_nothing_is_sent(tmp_path: Path) -
     transport = ScriptedAgent(agents.answers).transport()
     with pytest.raises(InvalidInput, match="no session to go on with"):
         await run_prompt(transport, "x", cwd=tmp_path, continue_last=True, journal=tmp_path / "runs")
+
+
+async def test_a_result_that_cannot_be_written_down_is_returned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_space(*_: object) -> None:
+        raise InvalidInput("the journal cannot be used: database or disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RunJournal, "finish", no_space)
+        async with run(agents.answers, tmp_path) as under_way:
+            noticed = [event.diagnostic.message async for event in under_way if isinstance(event, SomethingNoticed)]
+            result = await under_way
+    assert (result.text, result.key) == ("Hello", "k")
+    assert noticed == ["the journal cannot be used: database or disk is full"]

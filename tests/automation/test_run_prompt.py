@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import errno
+import io
 import json
 import pickle
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ import pytest
 
 import acp_host
 from acp_host import InvalidInput, Retries, RunFailed, RunReason, RunResult, Timeouts, run_prompt
+from acp_host.automation.event_json import EventLines
 from acp_host.testing import ReferenceAgent, ScriptedAgent, serve_http, serve_websocket
 from tests.automation import agents
 
@@ -231,3 +235,49 @@ async def test_what_is_awaited_before_the_prompt_may_keep_it_from_being_sent(tmp
     result = await run
     assert (result.outcome.kind, result.outcome.detail) == ("cancelled", "not any more")
     assert [attempt.prompt_sent for attempt in result.attempts] == [False]
+
+
+async def test_what_an_agent_says_before_its_handshake_is_without_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACME_API_KEY", "one-of-our-own")
+    code = "import os, sys; sys.exit(os.environ['ACME_API_KEY'] + os.environ['LAB_TOKEN'])"
+    agent = [sys.executable, "-c", code, "--api-key=in-the-command"]
+    lines, write = [], EventLines()
+    async with run_prompt(agent, "x", cwd=tmp_path, env={"LAB_TOKEN": "given-to-it"}) as run:
+        async for event in run:
+            lines += write(event)
+    told = "".join(lines) + str(await run)
+    assert "[redacted]" in told
+    for secret in ("one-of-our-own", "given-to-it", "in-the-command"):
+        assert secret not in told
+
+
+async def test_a_full_disk_takes_diffs_and_not_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_space(*_: Any, **__: Any) -> Any:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (tmp_path / "notes.md").write_text("one\n")
+    monkeypatch.setattr("acp_host.automation.changed_files.tempfile.TemporaryFile", no_space)
+    more: dict[str, Any] = {"files": True, "permissions": acp_host.PermissionPolicy.allow_once()}
+    result = await run_prompt(ReferenceAgent.command(), "/edit notes.md", cwd=tmp_path, **more)
+    assert result.completed
+    assert [(change.path, change.diff) for change in result.changes] == [("notes.md", None)]
+
+
+@pytest.mark.parametrize("written", [0, 3])
+async def test_a_disk_that_becomes_full_takes_diffs_and_not_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int
+) -> None:
+    class Full(io.BytesIO):
+        def write(self, data: Any) -> int:
+            if not written:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return super().write(data[:written])
+
+    (tmp_path / "notes.md").write_text("one\n")
+    monkeypatch.setattr("acp_host.automation.changed_files.tempfile.TemporaryFile", lambda **_: Full())
+    more: dict[str, Any] = {"files": True, "permissions": acp_host.PermissionPolicy.allow_once()}
+    result = await run_prompt(ReferenceAgent.command(), "/edit notes.md", cwd=tmp_path, **more)
+    assert result.completed
+    assert [(change.path, change.diff) for change in result.changes] == [("notes.md", None)]

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import struct
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from acp_host.cli.interrupts import Interrupts
+from tests.fleet.helpers import until
 
 
 async def interrupted() -> None:
@@ -78,3 +84,51 @@ def test_in_another_thread_it_does_nothing() -> None:
     thread.start()
     thread.join()
     assert worked
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pipes have other sizes there, or writes cannot be interrupted")
+@pytest.mark.parametrize("signals", [[signal.SIGTERM], [signal.SIGINT, signal.SIGINT]])
+def test_a_command_ends_whose_output_nobody_reads(tmp_path: Path, signals: list[int]) -> None:
+    ours, theirs = os.pipe()
+    program = [sys.executable, "-E", "-c", STUCK, str(tmp_path)]
+    with subprocess.Popen(program, stdout=theirs, stdin=subprocess.DEVNULL) as stuck:
+        try:
+            os.close(theirs)
+            until(lambda: is_full(ours), 30)
+            for number in signals:
+                stuck.send_signal(number)
+            assert stuck.wait(30) in (128 + signals[-1], 128 + signals[0])
+            assert (tmp_path / "closed").exists()
+        finally:
+            stuck.kill()
+            os.close(ours)
+
+
+def is_full(pipe: int) -> bool:
+    fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
+    held = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+    return bool(held >= 2**16)
+
+
+STUCK = """
+import asyncio, os, sys
+from acp_host.cli import command, interrupts
+
+interrupts.PATIENCE = 0.2
+
+async def run(options, interrupts):
+    try:
+        with interrupts.first_does(lambda: None):
+            sys.stdout.write("x" * 10_000_000)
+            sys.stdout.flush()
+    finally:
+        await asyncio.sleep(0)
+        open(os.path.join(sys.argv[1], "closed"), "w").close()
+
+class Parser:
+    def parse_args(self, argv):
+        return __import__("argparse").Namespace(name="run", command=run)
+
+command._make_parser = lambda argv: Parser()
+sys.exit(command.run_command([]))
+"""

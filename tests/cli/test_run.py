@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import signal
 import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ import pytest
 from acp_host.testing import ReferenceAgent, ScriptedAgent
 from tests.cli import agents
 from tests.cli.conftest import PATIENCE, PROGRAM, Command
+from tests.fleet.helpers import until
 
 UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
 
@@ -266,3 +270,46 @@ def test_version_2_is_spoken_where_it_is_asked_for_and_the_agent_has_it(command:
     ran = command("run", *new, "--", "/say Hello")
     assert ran.code == 1
     assert "ask for version 2, too: connect(protocol_versions=(2, 1)), or --protocol-version 2" in ran.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes it")
+def test_without_a_stdin(tmp_path: Path) -> None:
+    line = [*PROGRAM, "run", "--cwd", str(tmp_path), *agent(agents.echo), "--", "x"]
+    ran = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *line], capture_output=True, text=True, timeout=PATIENCE)
+    assert (ran.returncode, ran.stdout) == (0, "\U0001f600 x\n")
+
+
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_a_prompt_on_stdin_that_is_no_text(tmp_path: Path, locale: str) -> None:
+    line = [*PROGRAM, "run", "--cwd", str(tmp_path), *agent(agents.echo), "--", "-"]
+    env = {**os.environ, "LC_ALL": locale}
+    ran = subprocess.run(line, input=b"caf\xe9", capture_output=True, timeout=PATIENCE, env=env)
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert b"cannot be read: 'utf-8' codec can't decode" in ran.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+def test_ctrl_c_cancels_the_turn_where_nobody_reads_stderr_any_more(tmp_path: Path) -> None:
+    line = [*PROGRAM, "run", "--cwd", str(tmp_path), *ReferenceAgent.command(), "--", "/say begun\n/wait"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert running.stdout.read(5) == b"begun"
+        running.stderr.close()
+        running.send_signal(signal.SIGINT)
+        assert running.wait(PATIENCE) != 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+def test_ctrl_c_cancels_the_fleet_where_nobody_reads_stderr_any_more(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    where = tmp_path / "copies"
+    line = [*PROGRAM, "fleet", "--json", "--copies-in", str(where), *ReferenceAgent.command()]
+    line += ["--", "/wait", "--", str(tmp_path / "project")]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stderr is not None
+        until(lambda: list(where.glob("*/*/copy")), PATIENCE)
+        running.stderr.close()
+        running.send_signal(signal.SIGINT)
+        assert running.wait(PATIENCE) != 0
+    assert not list(where.glob("*/*/copy"))

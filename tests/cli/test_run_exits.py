@@ -115,7 +115,7 @@ def test_a_key_does_it_once(command: Command, tmp_path: Path) -> None:
     first = ["run", "--key", "k", "--cwd", str(tmp_path), *ScriptedAgent.command(run_agents.answers), "--", "Hello"]
     assert command(*first).out == "Hello\n"
     again = command(*first)
-    assert again.code == 0
+    assert (again.code, again.out) == (0, "Hello\n")
     assert "the run 'k' was done before; nothing was sent" in again.err
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from acp_host import InvalidInput, fleet
 from acp_host.fleet import Job
+from acp_host.fleet.progress import in_words
 from tests.fleet.helpers import command, repository
 
 
@@ -49,3 +50,16 @@ async def test_nothing_is_shown_elsewhere(
     assert screen.getvalue() == ""
     with pytest.raises(InvalidInput, match="needs rich"):
         fleet.run(jobs, agent=command(), progress=True)
+
+
+async def test_a_currency_cannot_steer_a_terminal_nor_end_the_fleet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    jobs = [Job("cost 0.5 [/x]\x1b]0;title\x07", str(repository(tmp_path / "project")))]
+    report = await fleet.run(jobs, agent=command(), progress=True, copies_in=tmp_path / "copies")
+    assert report.results[0].spent.cost == {"[/x]\x1b]0;title\x07": 0.5}
+    assert "0.50 [/x]" in screen.getvalue()
+    assert "\x1b]" not in screen.getvalue()
+    assert "\x1b" not in in_words(report.summary)

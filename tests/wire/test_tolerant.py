@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -412,3 +413,12 @@ def test_real_messages() -> None:
     )
     assert typed.content == (Content(TextContent("x")),)
     assert [repair.path for repair in repairs] == ["$.content[0].content.annotations"]
+
+
+@pytest.mark.parametrize("written", ["1e999", "-1e999", "1" + "0" * 400])
+def test_a_number_that_nothing_can_hold_is_left_out(written: str) -> None:
+    cost = json.loads('{"amount": %s, "currency": "USD"}'.replace("%s", written))
+    raw = {"sessionUpdate": "usage_update", "used": 5, "size": 9, "cost": cost}
+    typed, repairs = read_repaired(raw, SessionUpdate)
+    assert (typed.used, bool(typed.cost)) == (5, False)
+    assert [repair.path for repair in repairs] == ["$.cost.amount"]

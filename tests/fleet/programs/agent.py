@@ -5,7 +5,7 @@
 ``write PATH TEXT``   writes a line into a file of the session's directory, by itself
 ``delete PATH``       removes one
 ``git WORDS``         runs git there
-``cost AMOUNT``       reports what the session has cost so far, in USD, and as many tokens
+``cost AMOUNT``       reports what the session has cost so far, in USD or the unit that follows, and as many tokens
 ``gate PATH``         makes the file PATH.at-the-gate, and goes on when PATH is there; hears nothing meanwhile
 ``child PATH``        starts a child that hears nothing, and writes its process id into a file
 ``wait``              goes on when the turn is cancelled, and ends it so
@@ -69,7 +69,7 @@ def work(line, cwd, inbox):
     elif word == "git":
         subprocess.run(["git", *rest.split()], cwd=cwd, check=True, stdout=subprocess.DEVNULL)
     elif word == "cost":
-        cost = {"amount": float(first), "currency": "USD"}
+        cost = {"amount": float(first), "currency": text or "USD"}
         update(sessionUpdate="usage_update", used=int(float(first) * 100), size=10_000, cost=cost)
     elif word == "gate":
         gate(first)
