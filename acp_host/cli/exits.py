@@ -61,6 +61,9 @@ _OUTCOMES: Mapping[str, ExitCode] = {
     OutcomeKind.FAILED: ExitCode.AGENT_FAILED,
     OutcomeKind.UNVERIFIED: ExitCode.UNVERIFIED,
     OutcomeKind.POLICY_VIOLATED: ExitCode.POLICY_VIOLATED,
+    # Of jobs of a fleet, see `JobOutcomeKind`.
+    "unknown": ExitCode.OUTCOME_UNKNOWN,
+    "not_run": ExitCode.CANCELLED,
 }
 
 # The words of `RunReason`, whose package loads all that a run needs: the help of the command needs none of it.

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from acp_host.fleet import JobResult
+from acp_host.automation import RunOutcome
+from acp_host.cli.exits import ExitCode, code_of_outcome
+from acp_host.fleet import JobOutcomeKind, JobResult
 from tests.cli.conftest import PROGRAM, Command
 from tests.fleet.helpers import command as agent
 from tests.fleet.helpers import git, gone, repository, until_there
@@ -142,3 +144,8 @@ def test_ctrl_c_cancels_and_tells_what_was_done(places: list[str], tmp_path: Pat
     assert results[2]["stopped"] == "Ctrl-C"
     assert "cancelling the turns; once more ends the agents" in err
     assert gone(child)
+
+
+@pytest.mark.parametrize("kind", JobOutcomeKind)
+def test_each_way_in_which_a_job_ends_has_an_exit_code(kind: JobOutcomeKind) -> None:
+    assert (code_of_outcome(RunOutcome(kind=kind)) == ExitCode.COMPLETED) == (kind is JobOutcomeKind.COMPLETED)
