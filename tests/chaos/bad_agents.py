@@ -53,7 +53,7 @@ __all__ = [
     "until",
 ]
 
-PATIENCE = 10.0
+PATIENCE = 30.0
 """Seconds that anything may take here before it counts as hanging."""
 
 Bad = Callable[[Encounter], Any]
