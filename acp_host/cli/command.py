@@ -51,7 +51,11 @@ def run_command(argv: Sequence[str]) -> int:
         sys.stdin.reconfigure(encoding="utf-8", errors="strict")  # as files are read, whatever the locale
     if is_asked_by_shell():
         answer_shell(_make_parser)
-    options = _make_parser(argv).parse_args(argv)
+    options, unknown = _make_parser(argv).parse_known_args(argv)
+    if unknown:
+        words = printable(" ".join(unknown))
+        print(f"acp-host: unrecognized arguments: {words}\nTry acp-host {options.name} --help.", file=sys.stderr)
+        return ExitCode.USAGE
     interrupts = Interrupts()
     try:
         return asyncio.run(_run(options, interrupts))

@@ -6,7 +6,7 @@ import json
 from http import HTTPStatus
 from typing import Any
 
-from acp_host.errors import AcpError, InvalidInput, RequestFailed, StartFailed, TransportError
+from acp_host.errors import AcpError, InvalidInput, RequestFailed, SessionNotReopened, StartFailed, TransportError
 from acp_host.printable import printable
 from acp_host.redaction import redact, redact_text
 
@@ -32,6 +32,8 @@ def complaint(error: AcpError, command: str, start_hint: str | None = None) -> s
         lines.append("The command takes a token with --bearer-env VAR.")
     if isinstance(error, InvalidInput):
         lines.append(f"Try acp-host {command} --help.")
+    if isinstance(error, SessionNotReopened) and command == "run":
+        lines.append("Without --continue and --session, a new session is begun.")
     if isinstance(error, StartFailed) and start_hint:
         lines.append(start_hint)
     lines += getattr(error, "__notes__", [])

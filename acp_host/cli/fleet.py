@@ -50,6 +50,8 @@ examples:
 """
 
 _INTERRUPTED = "Ctrl-C"
+_HOW_TO_GO_ON = "the same command runs what was not run; with --rerun cancelled, also what was cancelled"
+_LONGEST_REASON = 200
 
 
 def add_parser(commands: Any) -> None:
@@ -271,7 +273,7 @@ def _show(result: JobResult, count: str, options: argparse.Namespace) -> None:
         return
     parts = [str(result.outcome.kind).replace("_", " ")]
     if result.outcome.kind != JobOutcomeKind.COMPLETED and result.outcome.detail:
-        parts.append(result.outcome.detail.partition("\n")[0])
+        parts.append(_in_short(result.outcome.detail))
     if result.files:
         parts.append(f"files changed: {len(result.files)}")
     if result.violations:
@@ -281,12 +283,20 @@ def _show(result: JobResult, count: str, options: argparse.Namespace) -> None:
     print(clean(f"{count:>9}  {result.job.id}: {'; '.join(parts)}").replace("\n", " "), flush=True)
 
 
+def _in_short(detail: str) -> str:
+    """Return the first line, and the last one: where an agent ended too early, that is the end of its stderr."""
+    first, *more = detail.strip().splitlines()
+    return f"{first}: {more[-1].strip()[:_LONGEST_REASON]}" if more else first
+
+
 def _show_summary(summary: FleetSummary, options: argparse.Namespace) -> None:
     if options.json:
         print(printable_json({"type": "summary", **summary.to_json()}), flush=True)
     print(f"acp-host: {in_words(summary) or 'nothing to do'}", file=sys.stderr)
     if summary.stopped is not None:
         print(f"acp-host: stopped: {clean(summary.stopped)}", file=sys.stderr)
+    if summary.stopped is not None and options.journal:
+        print(f"acp-host: {_HOW_TO_GO_ON}", file=sys.stderr)
 
 
 async def _put_on_branch(result: JobResult, branch: str | None) -> bool:

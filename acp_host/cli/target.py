@@ -114,9 +114,11 @@ def target_of(
         more: further arguments for the agent's command.
 
     Raises:
-        InvalidInput: a URL is followed by other words or is none, an option does not fit, or a named agent cannot be
-            started.
+        InvalidInput: the first word is empty, a URL is followed by other words or is none, an option does not fit, or a
+            named agent cannot be started.
     """
+    if not words[0]:
+        raise InvalidInput("no agent: the first word of its command is empty, as a variable that is not set would be")
     agent = named_agent(words, environment)
     if agent is not None:
         return _of_agent(agent, options, environment, more)

@@ -67,9 +67,16 @@ def run_in_virtual_time(work: Coroutine[Any, Any, _T]) -> _T:
         with asyncio.Runner(loop_factory=_VirtualLoop) as runner:
             return runner.run(work)
 
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _has_running_loop():
         return run()
     with ThreadPoolExecutor(1, "acp_host replay") as threads:
         return threads.submit(run).result()
+
+
+def _has_running_loop() -> bool:
+    """Tell whether a loop runs in this thread; on its own, so that no error of the work comes with this one's."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

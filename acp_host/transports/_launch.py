@@ -150,7 +150,7 @@ class Launch:
         if found is not None:
             return f"{found} exists, but the interpreter that its first line names does not"
         if len(self.argv) == 1 and " " in program:
-            return "program and arguments are separate items of argv"
+            return "this is the name of one program: give its arguments apart from it, without quotes around both"
         if os.path.dirname(program):
             return "there is no such file"
         return f"{program} is not on the PATH: is it installed?"

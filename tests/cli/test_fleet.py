@@ -66,6 +66,13 @@ def test_the_wish_of_the_user_who_has_two_hundred_repositories(
     assert [json.loads(line)["fromJournal"] for line in ran.out.splitlines()[:3]] == [True, True, False]
 
 
+def test_the_line_of_an_agent_that_does_not_start_has_its_last_words(command: Command, places: list[str]) -> None:
+    program = "import sys; sys.exit('loading\\nno model is configured')"
+    ran = command("fleet", sys.executable, "-c", program, "--", "x", "--", places[0])
+    assert ran.code == 1
+    assert ran.out.endswith("before it answered initialize (exit status 1): no model is configured\n")
+
+
 @pytest.mark.parametrize(
     "prompts, code",
     [
@@ -133,7 +140,9 @@ def test_a_wrong_command_line_is_said(
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT for one process on Windows")
 def test_ctrl_c_cancels_and_tells_what_was_done(places: list[str], tmp_path: Path) -> None:
     prompt = f"say half\nchild {tmp_path}/child\nwait"
-    line = [*PROGRAM, "fleet", "--json", "--at-once", "1", *agent(), "--", prompt, "--", *places]
+    journal = str(tmp_path / "fleet.db")
+    line = [*PROGRAM, "fleet", "--json", "--at-once", "1", "--journal", journal]
+    line += [*agent(), "--", prompt, "--", *places]
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     child = int(until_there(tmp_path / "child"))
     process.send_signal(signal.SIGINT)
@@ -143,6 +152,7 @@ def test_ctrl_c_cancels_and_tells_what_was_done(places: list[str], tmp_path: Pat
     assert sorted(line["outcome"]["kind"] for line in results[:2]) == ["cancelled", "not_run"]
     assert results[2]["stopped"] == "Ctrl-C"
     assert "cancelling the turns; once more ends the agents" in err
+    assert "with --rerun cancelled, also what was cancelled" in err
     assert gone(child)
 
 

@@ -89,6 +89,10 @@ def shown(*updates: dict[str, Any], verbose: bool = False) -> str:
             },
             "usage       5,000 of 200,000 tokens in the context; cost so far 0.5 EUR\n",
         ),
+        (
+            {"sessionUpdate": "usage_update", "used": 5, "size": 0, "cost": {"amount": 0.00004, "currency": "USD"}},
+            "usage       5 tokens in the context; cost so far 0.00004 USD\n",
+        ),
         ({"sessionUpdate": "compaction_update", "compactionId": "1", "status": "completed"}, "compaction  completed\n"),
         ({"sessionUpdate": "notice", "severity": "info", "title": "elsewhere"}, ""),
         ({"sessionUpdate": "current_mode_update", "currentModeId": "ask"}, ""),

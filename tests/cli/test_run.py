@@ -115,12 +115,16 @@ def test_an_agent_that_does_not_exist(command: Command) -> None:
     [
         (["--", "x"], "no agent"),
         (["agent"], "no prompt"),
+        (["", "--", "x"], "no agent: the first word of its command is empty"),
         (["agent", "--"], "the prompt is empty"),
         (["agent", "--", " \n"], "the prompt is empty"),
         (["--cwd", "no/such/place", "agent", "--", "x"], "--cwd no/such/place is not a directory"),
         (["--permissions", "ask", "agent", "--", "x"], "needs a terminal"),
         (["--permissions", "all", "agent", "--", "x"], "or a file with a policy; all: No such"),
-        (["--permission", "reject", "agent", "--", "x"], "no agent|unrecognized|required"),
+        (
+            ["--permission", "reject", "agent", "--", "x"],
+            "unrecognized arguments: --permission\nTry acp-host run --help",
+        ),
     ],
 )
 def test_a_wrong_command_line(command: Command, arguments: list[str], problem: str) -> None:

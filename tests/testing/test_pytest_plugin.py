@@ -182,6 +182,15 @@ def test_files_are_read_in_no_time(acp_virtual_host, acp_reference_agent, tmp_pa
     result.assert_outcomes(passed=3)
 
 
+def test_what_fails_in_virtual_time_fails_with_its_own_error_alone() -> None:
+    async def failing() -> None:
+        raise ValueError("its own")
+
+    with pytest.raises(ValueError, match="its own") as raised:
+        run_in_virtual_time(failing())
+    assert raised.value.__context__ is None
+
+
 def test_what_threads_do_takes_no_virtual_time() -> None:
     assert run_in_virtual_time(asyncio.wait_for(asyncio.to_thread(time.sleep, 0.05), 1)) is None
 

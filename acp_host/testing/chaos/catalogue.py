@@ -38,8 +38,8 @@ def find(word: str) -> BadAgent:
     """
     if word not in _BY_WORD:
         near = [name for name in _BY_WORD if word.lower() in name.lower()][:5]
-        hint = f"; there are {', '.join(near)}" if near else ""
-        raise InvalidInput(f"there is no bad agent {word!r}{hint}")
+        hint = f"there are {', '.join(near)}" if near else "acp-host chaos list has them all"
+        raise InvalidInput(f"there is no bad agent {word!r}; {hint}")
     return _BY_WORD[word]
 
 

@@ -96,7 +96,8 @@ def add_commands(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = checking.add_argument
-    add("--only", action="append", default=[], metavar="NAME", help="meet this agent alone; may be given again")
+    only = "meet this agent alone: a name, a number, or a beginning up to a dash, e.g. noise-; may be given again"
+    add("--only", action="append", default=[], metavar="NAME", help=only)
     add("--timeout", type=float, default=60.0, metavar="S", help="the host hangs after S seconds (default: 60)")
     add("--at-once", type=int, default=1, metavar="N", help="so many meetings at the same time (default: 1)")
     add("--interrupt", action="store_true", help="cancel turns by Ctrl-C (SIGINT)")
