@@ -161,7 +161,7 @@ def test_the_report_as_text_and_as_json(host: Any, capsys: pytest.CaptureFixture
     [
         (["check", "--", "my-host"], "{agent}"),
         (["check", "--", "no-such-host-here", "{agent}"], "no program no-such-host-here"),
-        (["check", "--only", "nobody", "--", "true", "{agent}"], "no bad agent 'nobody'; acp-host chaos list"),
+        (["check", "--only", "xyzzy", "--", "true", "{agent}"], "no bad agent 'xyzzy'; acp-host chaos list"),
         (["nobody"], "no bad agent 'nobody'"),
     ],
 )
