@@ -23,6 +23,7 @@ from acp_host.cli.telemetry import telemetry_of_environment
 from acp_host.errors import InvalidInput, InvalidState
 from acp_host.fleet import CopyKind, FleetSummary, Job, JobOutcomeKind, JobResult, Keep, Uncommitted
 from acp_host.fleet.progress import in_words
+from acp_host.fleet.spending import exceeded
 from acp_host.host.agent_target import AgentTarget
 from acp_host.printable import printable_json
 from acp_host.services.files import FileService
@@ -168,7 +169,8 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
                 _show(result, f"{len(running.results)}/{len(jobs)}", options)
                 all_put = await _put_on_branch(result, options.branch) and all_put
     _show_summary(running.summary, options)
-    code = _code_of(running.results, running.summary, denied_ok=options.denied_ok)
+    budget = _budget(options.max_cost, options.max_tokens, "--max-cost")
+    code = _code_of(running.results, running.summary, budget, denied_ok=options.denied_ok)
     return code if all_put else code or ExitCode.AGENT_FAILED
 
 
@@ -311,9 +313,12 @@ async def _put_on_branch(result: JobResult, branch: str | None) -> bool:
     return True
 
 
-def _code_of(results: Sequence[JobResult], summary: FleetSummary, *, denied_ok: bool) -> int:
+def _code_of(results: Sequence[JobResult], summary: FleetSummary, budget: Budget | None, *, denied_ok: bool) -> int:
     """Return what is wrong with all jobs that are not as they should be; where that differs, that something is."""
+    if summary.stopped == _INTERRUPTED:
+        return ExitCode.CANCELLED
     if summary.stopped is not None:
-        return ExitCode.CANCELLED if summary.stopped == _INTERRUPTED else ExitCode.BUDGET_EXCEEDED
+        spent = budget is not None and exceeded(budget, summary.spent) is not None
+        return ExitCode.BUDGET_EXCEEDED if spent else ExitCode.AGENT_FAILED
     codes = {code_of_outcome(result.outcome, denied_ok=denied_ok) for result in results} - {ExitCode.COMPLETED}
     return codes.pop() if len(codes) == 1 else ExitCode.AGENT_FAILED if codes else ExitCode.COMPLETED

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -22,7 +23,7 @@ from acp_host.automation.stop import Stop
 from acp_host.automation.target import resolve_target
 from acp_host.errors import AcpError
 from acp_host.fleet.assignment import SERVICES, Assignment, Keep
-from acp_host.fleet.git import GitFailed
+from acp_host.fleet.git import GitFailed, git_until
 from acp_host.fleet.outcomes import JobOutcomeKind
 from acp_host.fleet.patches import ChangedFile, Changes, changed_files
 from acp_host.fleet.places import Place, clear_directory, make_home, records_in
@@ -78,9 +79,13 @@ async def make_attempt(assignment: Assignment, caller: Caller, stop: Stop) -> Jo
 
 
 async def _in_fresh_copy(assignment: Assignment, caller: Caller, stop: Stop, begun: JobResult) -> JobResult:
+    unwanted = threading.Event()
     try:
-        copy = await _in_thread(lambda: _fresh_copy(assignment))
+        with stop.acts_by(unwanted.set), git_until(unwanted):
+            copy = await _in_thread(lambda: _fresh_copy(assignment), given_up=unwanted.set)
     except (AcpError, OSError) as error:
+        if stop.requested:
+            return evolve(begun, outcome=_not_run(stop))
         detail = f"no working copy could be made: {error}"
         return evolve(begun, outcome=RunOutcome(kind=JobOutcomeKind.FAILED, detail=detail))
     result = await _run_in(copy, assignment, caller, stop, begun)
@@ -235,12 +240,18 @@ def _judged(files: Sequence[ChangedFile], run: RunResult, below: str) -> tuple[C
     return tuple([evolve(file, allowed=verdicts.get(file.path)) for file in files])
 
 
-async def _in_thread(work: Callable[[], _T]) -> _T:
-    """Do something in a thread, to its end even where the caller is cancelled: what it makes would else be left."""
+async def _in_thread(work: Callable[[], _T], given_up: Callable[[], None] = lambda: None) -> _T:
+    """Do something in a thread, to its end even where the caller is cancelled: what it makes would else be left.
+
+    Args:
+        work: what to do.
+        given_up: called when the caller is cancelled, to bring the end nearer.
+    """
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
+        given_up()
         await asyncio.wait([task])
         if not task.cancelled():
             task.exception()  # nobody is there to hear of it

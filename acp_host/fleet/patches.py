@@ -128,11 +128,11 @@ def commit_patch(patch: bytes, repository: str | os.PathLike[str], *, onto: str,
         patch: with paths relative to the top directory of the repository.
         repository: its top directory.
         onto: the commit that the new one follows.
-        branch: name of the branch, which must not exist.
-        message: of the commit.
+        branch: name of the branch. It must not exist, unless it is what this call would make, but for its message.
+        message: of the commit; what cannot be written as UTF-8 in it becomes a question mark.
 
     Raises:
-        GitFailed: there is such a branch, or the patch was not made for this commit.
+        GitFailed: there is another branch of that name, or the patch was not made for this commit.
     """
     git("check-ref-format", "--branch", branch, cwd=repository)
     with TemporaryDirectory() as aside:
@@ -141,13 +141,26 @@ def commit_patch(patch: bytes, repository: str | os.PathLike[str], *, onto: str,
         if patch:
             git("apply", "--cached", "--whitespace=nowarn", "-", cwd=repository, env=env, data=patch)
         tree = git("write-tree", cwd=repository, env=env).decode().strip()
+    present = _commit_of(branch, repository, tree=tree, parent=onto)
+    if present is not None:
+        return present
     named = git("var", "GIT_AUTHOR_IDENT", cwd=repository, allowed=(0, 128))
-    made = git(
-        "commit-tree", tree, "-p", onto, cwd=repository, env={} if named else IDENTITY, data=message.encode() + b"\n"
-    )
+    data = message.encode("utf-8", "replace") + b"\n"
+    made = git("commit-tree", tree, "-p", onto, cwd=repository, env={} if named else IDENTITY, data=data)
     commit = made.decode().strip()
     git("update-ref", f"refs/heads/{branch}", commit, "0" * len(commit), cwd=repository)
     return commit
+
+
+def _commit_of(branch: str, repository: str | os.PathLike[str], *, tree: str, parent: str) -> str | None:
+    """Return the commit that a branch is at, if it has this tree and follows this commit alone."""
+    name = f"refs/heads/{branch}"
+    told = git("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}", cwd=repository, allowed=(0, 1, 128))
+    commit = told.decode().strip()
+    if not commit:
+        return None
+    found = git("show", "--no-patch", "--format=%T %P", commit, cwd=repository).decode().strip()
+    return commit if found == f"{tree} {parent}" else None
 
 
 def _kind(fields: list[str]) -> DifferenceKind:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from acp_host.automation import RunOutcome
+from acp_host.automation import Budget, RunOutcome
 from acp_host.cli.exits import ExitCode, code_of_outcome
-from acp_host.fleet import JobOutcomeKind, JobResult
+from acp_host.cli.fleet import _code_of
+from acp_host.fleet import FleetSummary, JobOutcomeKind, JobResult, Spent
 from tests.cli.conftest import PROGRAM, Command
 from tests.fleet.helpers import command as agent
 from tests.fleet.helpers import git, gone, repository, until_there
@@ -97,6 +98,8 @@ def test_what_completed_jobs_have_changed_can_go_to_a_branch(command: Command, p
     line = ["fleet", "--branch", "agents/x", *agent(), "--", "write src/code.txt two", "--", *places]
     assert command(*line).code == 0
     assert git("show", "agents/x:src/code.txt", cwd=Path(places[1])) == "one\ntwo\n"
+    assert command(*line).code == 0, "they have these changes already"
+    line[line.index("write src/code.txt two")] = "write src/code.txt three"
     ran = command(*line)
     assert ran.code == 1
     assert ran.err.count("not put on the branch: ") == 2
@@ -159,3 +162,9 @@ def test_ctrl_c_cancels_and_tells_what_was_done(places: list[str], tmp_path: Pat
 @pytest.mark.parametrize("kind", JobOutcomeKind)
 def test_each_way_in_which_a_job_ends_has_an_exit_code(kind: JobOutcomeKind) -> None:
     assert (code_of_outcome(RunOutcome(kind=kind)) == ExitCode.COMPLETED) == (kind is JobOutcomeKind.COMPLETED)
+
+
+@pytest.mark.parametrize("stopped, spent, code", [("Ctrl-C", 9.0, 130), ("too dear", 9.0, 12), ("it broke", 1.0, 1)])
+def test_the_exit_code_of_a_fleet_that_was_stopped(stopped: str, spent: float, code: int) -> None:
+    summary = FleetSummary(spent=Spent(cost={"USD": spent}), stopped=stopped)
+    assert _code_of([], summary, Budget(cost=5, currency="USD"), denied_ok=False) == code

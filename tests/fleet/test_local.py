@@ -314,3 +314,18 @@ async def test_the_same_again_is_the_same(run: Run, repo: Path) -> None:
     job = Job("write src/code.txt two\nwrite new.txt x\ncost 1", str(repo), id="a")
     one, two = await run(job), await run(job)
     assert same(one["a"]) == same(two["a"])
+
+
+async def test_a_clone_that_hangs_is_ended_with_what_it_has_started(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/writing; mv {tmp_path}/writing {tmp_path}/pid\nexec sleep 600\n")
+    ssh.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
+    async with run(Job("say x", "ssh://somewhere.invalid/project.git", id="a")) as running:
+        pid = int(await file_there(tmp_path / "pid"))
+        running.cancel("enough")
+        [result] = [each async for each in running]
+    assert (result.outcome.kind, result.outcome.detail) == ("not_run", "enough")
+    assert await asyncio.to_thread(gone, pid)

@@ -99,8 +99,11 @@ def test_a_branch_has_them_and_no_file_is_touched(repo: Path, tmp_path: Path) ->
     assert git("log", "--format=%H %s", "agents/one", cwd=repo).splitlines()[0] == f"{made} Two"
     assert git("show", "agents/one:src/code.txt", cwd=repo) == "two\n"
     assert (files_of(repo), git("status", "--porcelain", cwd=repo)) == (before, status)
+    assert commit_patch(patch, repo, onto=copy.commit, branch="agents/one", message="Again") == made, "it is there"
     with pytest.raises(GitFailed):
-        commit_patch(patch, repo, onto=copy.commit, branch="agents/one", message="Again")
+        commit_patch(b"", repo, onto=copy.commit, branch="agents/one", message="Other")
+    commit_patch(patch, repo, onto=copy.commit, branch="agents/two", message="caf\udce9")
+    assert git("log", "-1", "--format=%s", "agents/two", cwd=repo).strip() == "caf?"
     with pytest.raises(GitFailed):
         commit_patch(patch, repo, onto=copy.commit, branch="-option", message="No")
 
