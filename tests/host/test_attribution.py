@@ -135,7 +135,7 @@ async def test_who_decided_too_late_is_not_told_of_another_request() -> None:
     """Its parameters are the same object here, as an object of later may have the address of one of before."""
     params, audit, tasks = ReadTextFileRequest(session_id="s", path="/x"), AuditTrail(), TaskOwner()
     incoming = IncomingRequests(tasks, pytest.fail, Auditor(audit, lambda: "agent", SystemClock()).answered)
-    incoming.attach(Mock(), Mock(owner=lambda session_id: None))
+    incoming.attach(Mock(is_overfull=False), Mock(owner=lambda session_id: None))
     begun, over = asyncio.Event(), asyncio.Event()
 
     async def stubborn(_: Any) -> ReadTextFileResponse:
