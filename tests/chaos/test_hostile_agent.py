@@ -510,17 +510,17 @@ async def test_r144_nothing_is_permitted_any_more_once_its_turn_is_cancelled(dis
 # Floods
 
 
-async def test_r145_thousands_of_attempts_are_all_refused(disk: Disk) -> None:
+async def test_r145_hundreds_of_attempts_are_all_refused(disk: Disk) -> None:
     """They come at once, and everything else goes on meanwhile."""
 
     async def script(agent: ScriptedAgent) -> None:
         path = f"{disk.outside}/secret"
         params = {"sessionId": "session-1", "path": path}
-        reads = [agent.request("fs/read_text_file", params) for _ in range(1000)]
-        writes = [agent.request("fs/write_text_file", {**params, "content": LOOT}) for _ in range(1000)]
+        reads = [agent.request("fs/read_text_file", params) for _ in range(450)]
+        writes = [agent.request("fs/write_text_file", {**params, "content": LOOT}) for _ in range(450)]
         assert (await read(agent, disk.work / "file"))["result"] == {"content": "inside"}
         for request in (*reads, *writes):
             assert refused(await agent.response(request), -32602)
 
     host = await attack(disk, script)
-    assert len(list(host.diagnostics)) < 1000
+    assert len(list(host.diagnostics)) < 450

@@ -126,8 +126,8 @@ async def run(options, interrupts):
         open(os.path.join(sys.argv[1], "closed"), "w").close()
 
 class Parser:
-    def parse_args(self, argv):
-        return __import__("argparse").Namespace(name="run", command=run)
+    def parse_known_args(self, argv):
+        return __import__("argparse").Namespace(name="run", command=run), []
 
 command._make_parser = lambda argv: Parser()
 sys.exit(command.run_command([]))

@@ -167,7 +167,7 @@ async def test_program_not_found(agents: Any, recorder: Any) -> None:
 
 
 async def test_command_given_as_one_word(agents: Any, recorder: Any) -> None:
-    assert "separate items" in await failure(agents.launch(["python -V"]), recorder)
+    assert "give its arguments apart from it" in await failure(agents.launch(["python -V"]), recorder)
 
 
 async def test_working_directory_missing(agents: Any, recorder: Any, tmp_path: Path) -> None:
