@@ -58,6 +58,8 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy --strict acp_host
 	$(BIN)/mypy --strict --platform win32 acp_host
 	$(BIN)/lint-imports
+	@kept=$$(git ls-files --cached --ignored --exclude-standard 2>/dev/null || true); \
+	  [ -z "$$kept" ] || { echo "In the repository, and made by tools:" >&2; head -5 <<<"$$kept" >&2; exit 1; }
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import attrs
 
@@ -63,7 +63,7 @@ def without_secrets(value: _T, hide: Hide) -> _T:
     elif attrs.has(kind):
         members = {each.name: getattr(value, each.name) for each in attrs.fields(kind)}
         changed = attrs.evolve(changed, **{name: without_secrets(item, hide) for name, item in members.items()})
-    return changed  # type: ignore[no-any-return]
+    return cast(_T, changed)
 
 
 def plain_without_secrets(value: Any, hide: Hide, depth: int = _DEEPEST) -> Any:

@@ -55,7 +55,7 @@ class WatchedOutput(io.TextIOBase):
         return self._file.isatty()
 
     @property
-    def encoding(self) -> str:  # type: ignore[override]
+    def encoding(self) -> str:  # type: ignore[override]  # an attribute there, which nobody sets
         return self._file.encoding
 
     def fileno(self) -> int:

@@ -108,6 +108,7 @@ class _Run:
         self._judge_status = judge_status
 
     async def meet(self) -> Meeting:
+        # Two small files of this machine: opening them holds up nothing but this meeting.
         with open(self._folder / "out", "wb") as out, open(self._folder / "err", "wb") as err:  # noqa: ASYNC230
             host = await asyncio.create_subprocess_exec(
                 *self._argv, stdin=asyncio.subprocess.DEVNULL, stdout=out, stderr=err
@@ -145,6 +146,7 @@ class _Run:
         return True
 
     async def _interrupt_in_turn(self, host: asyncio.subprocess.Process) -> None:
+        # Another process writes the journal, so there is no event to wait for.
         while not any(event.what == What.WORKING for event in read_journal(self._journal)):  # noqa: ASYNC110
             await asyncio.sleep(_LOOK)
         with contextlib.suppress(ProcessLookupError):
@@ -153,6 +155,7 @@ class _Run:
     async def _left(self) -> list[str]:
         """Return the processes of the meeting that do not end."""
         until = time.monotonic() + _LAST_STEPS
+        # They are no children of this process, so nobody tells of their end.
         while (living := self._living()) and time.monotonic() < until:  # noqa: ASYNC110
             await asyncio.sleep(_LOOK)
         return [f"{process.pid}: {_words(process)}" for process in living]

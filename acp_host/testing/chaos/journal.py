@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from attrs import asdict, frozen
 
@@ -84,6 +84,7 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self.events: list[Event] = []
         self._began = time.monotonic()
+        # It lasts as long as the agent, whose end closes it, however it ends.
         self._file: IO[str] | None = None if path is None else open(path, "w", encoding="utf-8")  # noqa: SIM115
 
     @classmethod
@@ -106,7 +107,7 @@ class Journal:
         """Take a line of the host down; return the message, if it is one."""
         text = excerpt(raw.decode(errors="replace"))
         try:
-            message = json.loads(raw)
+            message: Any = json.loads(raw)
         except (ValueError, RecursionError):
             message = None
         what = _kind(message)
@@ -122,7 +123,7 @@ class Journal:
             session=session if isinstance(session, str) else None,
             text=text,
         )
-        return message  # type: ignore[no-any-return]
+        return cast(dict[str, Any], message)
 
     def close(self) -> None:
         """Close the file."""

@@ -156,7 +156,7 @@ COMMANDS: Mapping[str, CommandForm] = {
 
 
 # To JSON Schema 5.0 is an integer, too; to whom takes the command, it is none.
-_Validator: Any = extend(  # type: ignore[no-untyped-call]
+_Validator: Any = extend(  # type: ignore[no-untyped-call]  # the stubs leave it out
     Draft202012Validator,
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int),
 )

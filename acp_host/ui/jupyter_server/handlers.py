@@ -131,7 +131,7 @@ class _StopForm(_Page):
 
 
 class _AgentPage(_Page):
-    def initialize(self, agents: HostedAgents, files: PageFiles) -> None:  # type: ignore[override]
+    def initialize(self, agents: HostedAgents, files: PageFiles) -> None:  # type: ignore[override]  # tornado's own way
         self.agents = agents
         self.files = files
 
