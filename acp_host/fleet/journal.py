@@ -150,7 +150,7 @@ class Journal:
         """Return what a journal says, which another process may be writing to, or was when it ended.
 
         Raises:
-            InvalidInput: the file is none.
+            InvalidInput: the file is none, or is damaged.
             OSError: it cannot be read.
         """
         if not os.path.isfile(path):
@@ -158,7 +158,7 @@ class Journal:
         database = _opened(os.path.abspath(path))
         try:
             _check(database, os.fspath(path))
-            return list(_jobs(database))
+            return _known(database, os.fspath(path))
         finally:
             database.close()
 
@@ -179,7 +179,7 @@ class Journal:
         """Add the jobs that are new, and return what is known of each of these, in their order.
 
         Raises:
-            InvalidInput: the journal has another job with the id of one of them; nothing is added.
+            InvalidInput: it is damaged, or has another job with the id of one of them; then nothing is added.
         """
         with self._step():
             for position, job in enumerate(jobs):
@@ -191,7 +191,7 @@ class Journal:
                     raise InvalidInput(
                         f"the journal knows another job {job.id}: go on with the same jobs, or begin another journal"
                     )
-        known_jobs = {known.job.id: known for known in _jobs(self._database)}
+        known_jobs = {known.job.id: known for known in _known(self._database, self._path or "in memory")}
         return [known_jobs[job.id] for job in jobs]
 
     def begin(self, job: str, number: int) -> None:
@@ -320,6 +320,15 @@ def _check(database: sqlite3.Connection, path: str) -> None:
         raise InvalidInput(f"{path} is no journal of a fleet")
     if version != VERSION:
         raise InvalidInput(f"{path} was written by another version of this program: it has version {version}")
+
+
+def _known(database: sqlite3.Connection, path: str) -> list[JournaledJob]:
+    """Return all that a journal says; raises ``InvalidInput`` if a part of it cannot be read."""
+    try:
+        return list(_jobs(database))
+    except (sqlite3.DatabaseError, ValueError, LookupError, TypeError, AttributeError) as error:
+        # Not read in part: a job whose row is left out would be run again.
+        raise InvalidInput(f"the journal {path} is damaged ({error}): restore it, or begin another") from error
 
 
 def _jobs(database: sqlite3.Connection) -> Iterator[JournaledJob]:

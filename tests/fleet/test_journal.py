@@ -221,3 +221,19 @@ def test_whoever_is_killed_leaves_a_journal_that_has_all_that_was_done(tmp_path:
             assert known.attempts[-1].stage in (Stage.SENT, Stage.ENDED)
         with Journal(path) as journal:  # and it can be gone on with
             journal.begin("one", number + 1)
+
+
+@pytest.mark.parametrize(
+    "column, value", [("job", "{"), ("job", "[]"), ("job", "{}"), ("result", "3"), ("result", '{"job": null}')]
+)
+def test_a_damaged_row_is_said_and_not_left_out(tmp_path: Path, column: str, value: str) -> None:
+    path = tmp_path / "fleet.db"
+    with Journal(path) as journal:
+        journal.take(JOBS)
+    with sqlite3.connect(path) as database:
+        database.execute(f"UPDATE jobs SET {column} = ? WHERE id = 'two'", (value,))
+    database.close()
+    with pytest.raises(InvalidInput, match=r"fleet\.db is damaged"):
+        Journal.read(path)
+    with Journal(path) as journal, pytest.raises(InvalidInput, match=r"fleet\.db is damaged"):
+        journal.take(JOBS)
