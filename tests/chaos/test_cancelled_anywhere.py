@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import gc
 import weakref
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 
 import acp_host
 from acp_host import HostConnection, Turn
+from acp_host.services import form_answers
 from acp_host.testing import ScriptedAgent
 from acp_host.wire.elicitation import ElicitationAcceptAction
 from tests.chaos.bad_agents import ALL, DONE, FORM, PATIENCE, permission
@@ -40,6 +43,25 @@ async def agent_script(agent: ScriptedAgent) -> None:
         agent.say("late", "session-1")
     await agent.expect("session/close")
     agent.reply({})
+
+
+class StepsForThreads(ThreadPoolExecutor):
+    """Does each piece of work on the loop itself, a few steps later, so that no thread decides how many they are."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()  # like a thread's, it is not called off once it has begun
+        asyncio.get_running_loop().call_soon(self._step, future, 3, lambda: fn(*args, **kwargs))
+        return future
+
+    def _step(self, future: Future[Any], left: int, work: Callable[[], Any]) -> None:
+        if left:
+            asyncio.get_running_loop().call_soon(self._step, future, left - 1, work)
+            return
+        try:
+            future.set_result(work())
+        except Exception as error:
+            future.set_exception(error)
 
 
 class Conversation:
@@ -89,7 +111,12 @@ def pending_futures() -> list[asyncio.Future[Any]]:
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("again", [None, 1, 3], ids=["once", "twice at once", "twice"])
-async def test_r77_a_task_cancelled_after_any_number_of_steps(tmp_path: Path, again: int | None) -> None:
+async def test_r77_a_task_cancelled_after_any_number_of_steps(
+    tmp_path: Path, again: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = StepsForThreads()
+    asyncio.get_running_loop().set_default_executor(threads)
+    monkeypatch.setattr(form_answers, "_executor", lambda: threads)
     before = set(map(id, pending_futures()))
     tasks = asyncio.all_tasks()
     seen: set[int] = set()
