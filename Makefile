@@ -27,8 +27,8 @@ NPM_STAMP := tests/npm/node_modules/.package-lock.json
 WEB := acp_host/ui/web
 WEB_STAMP := $(WEB)/node_modules/.package-lock.json
 
-.PHONY: help demo test audit lint format setup npm-peers interop chaos bench bench-guard smooth fuzz soak web schema-diff system-deps \
-  clean
+.PHONY: help demo test audit lint format setup npm-peers interop chaos bench bench-guard smooth fuzz soak web schema-diff news \
+  changelog system-deps clean
 
 help:
 	@echo "make demo     a whole conversation with the built-in agent, on the terminal"
@@ -43,6 +43,7 @@ help:
 	@echo "make fuzz     every decoder and reducer against a million inputs each (FUZZ_ARGS=\"TARGET… --runs N\")"
 	@echo "make soak     50 agents and 500 sessions for half an hour, and whether anything grows (SOAK_ARGS=\"--minutes N\")"
 	@echo "make schema-diff VERSION=2.4.0  what that release of the upstream schema changes, and in which of our files"
+	@echo "make news     what has come since the last release, as it will stand in CHANGELOG.md;  make changelog  writes it there"
 	@echo "make audit    known faults of what is installed here, asked for over the network (pip-audit, npm audit)"
 	@echo "make setup    only install what make test needs;  make clean  removes all that was installed"
 
@@ -104,6 +105,15 @@ web: $(WEB_STAMP)
 schema-diff: setup
 	@test -n "$(VERSION)" || { echo "Say of which release: make schema-diff VERSION=2.4.0 [SINCE=2.2.0]" >&2; exit 2; }
 	@$(BIN)/python -m tests.conformance.drift $(VERSION) $(if $(SINCE),--from $(SINCE)) || [ $$? = 1 ]
+
+TOWNCRIER := $(BIN)/towncrier build --version "$$($(BIN)/python -c 'from acp_host import __version__; print(__version__)')"
+
+news: $(VENV)/.installed-dev
+	@$(TOWNCRIER) --draft 2>/dev/null
+
+# Of the version that acp_host/_version.py names; removes the fragments.
+changelog: $(VENV)/.installed-dev
+	@$(TOWNCRIER) --yes
 
 # Tk and GTK for the interpreter of the distribution, and what PySide6 wants to find.
 TOOLKITS := xvfb python3-tk python3-gi gir1.2-gtk-4.0 libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1
