@@ -78,12 +78,13 @@ class Voice {
     for (const part of words.match(/[\s\S]{1,8}/g) ?? [])
       await this.tell({ sessionUpdate: "agent_message_chunk", messageId, content: text(part) });
   }
-  permission(subject, title) {
+  permission(subject, title, options = {}) {
     const named = (optionId, kind) => ({ optionId, name: optionId, kind });
-    return this.client.request(acp.methods.client.session.requestPermission, {
+    const request = {
       ...{ sessionId: this.sessionId, title, description: "The SDK asks.", subject },
       options: [named("yes", "allow_once"), named("no", "reject_once"), named("maybe", "_perhaps")],
-    });
+    };
+    return this.client.request(acp.methods.client.session.requestPermission, request, options);
   }
 }
 
@@ -169,6 +170,17 @@ const deeds = {
       requestedSchema: { type: "object", properties, required: ["name"] },
     });
     await voice.say(JSON.stringify(answer));
+  },
+  async visit(voice, url) {
+    const page = { sessionId: voice.sessionId, mode: "url", message: "Look", url, elicitationId: "e" };
+    const answer = await voice.client.request(acp.methods.client.elicitation.create, page);
+    await voice.client.notify(acp.methods.client.elicitation.complete, { elicitationId: "e" });
+    await voice.say(JSON.stringify(answer));
+  },
+  async withdraw(voice) {
+    const options = { cancellationSignal: AbortSignal.timeout(50) };
+    const asked = voice.permission({ type: "command", command: "wait", cwd: "/project" }, "Wait", options);
+    await voice.say(String(await asked.catch(({ code }) => code)));
   },
   async mcp(voice) {
     const server = voice.of.params.mcpServers.find(({ type }) => type === "acp");
@@ -264,6 +276,9 @@ const v2Agent = acp
     return { messageId };
   })
   .onNotification(session.cancel, ({ params }) => void (cancellable.has(params.sessionId) && cancel(params.sessionId)))
+  .onRequest("_slow", (params) => params, ({ signal }) =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => reject(acp.RequestError.requestCancelled())))
+  )
   .onRequest(toolCall.cancel, ({ params }) => cancel(params.toolCallId))
   .onRequest(terminal.cancel, ({ params }) => cancel(params.terminalId))
   .onNotification(acp.methods.agent.mcp.message, mcp.handleNotification);
