@@ -76,8 +76,8 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         raise InvalidInput("a conversation needs a terminal on stdin and stdout; acp-host run sends one prompt")
     try:
         from acp_host.ui.terminal import ChatApp
-    except ImportError as error:
-        raise InvalidInput(f"acp-host chat needs the extra 'tui' ({error}): pip install 'acp-host[tui]'") from None
+    except ModuleNotFoundError as error:
+        raise InvalidInput(f"there is no terminal view: {error}") from None
     await target.get_ready()
     permissions, forms, logins = PermissionQueue(), ElicitationQueue(), LoginQueue()
     shown = False

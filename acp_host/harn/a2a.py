@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-import httpx2
-
 from acp_host.errors import ExternalAgentError, InvalidInput, RequestFailed
+from acp_host.extras import brought_by
+
+with brought_by("http"):
+    import httpx2
 
 __all__ = ["HttpPeer"]
 

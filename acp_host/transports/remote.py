@@ -34,8 +34,5 @@ def remote_transport(
     try:
         from acp_host.transports.streamable_http import HttpTransport
     except ModuleNotFoundError as error:
-        raise InvalidInput(
-            f"agents at http:// and https:// need a package that is not installed, {error.name}:"
-            " pip install 'acp-host[http]'"
-        ) from None
+        raise InvalidInput(f"agents at http:// and https:// cannot be reached: {error}") from None
     return HttpTransport(url, options, on_diagnostic=on_diagnostic)

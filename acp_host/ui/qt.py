@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
-from shiboken6 import isValid
-
+from acp_host.extras import brought_by
 from acp_host.state.dispatch import DispatchEnded
 from acp_host.ui.main_thread import MainThread
+
+with brought_by("qt"):
+    from PySide6.QtCore import QObject, Qt, Signal, Slot
+    from shiboken6 import isValid
 
 __all__ = ["QtDispatch"]
 

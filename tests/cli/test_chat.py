@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import os
 import signal
 import subprocess
@@ -10,7 +9,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
@@ -30,16 +28,11 @@ def test_it_needs_an_agent_and_a_terminal(command: Command) -> None:
 
 
 def test_it_says_which_extra_it_needs(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *arguments: Any) -> Any:
-        if name.startswith("acp_host.ui.terminal"):
-            raise ImportError("No module named 'textual'")
-        return real(name, *arguments)
-
+    for name in [name for name in sys.modules if f"{name}.".startswith("acp_host.ui.terminal.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "textual", None)
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(builtins, "__import__", without)
     ran = command("chat", *ReferenceAgent.command())
     assert ran.code == 2
     assert "pip install 'acp-host[tui]'" in ran.err

@@ -6,6 +6,9 @@ connection and one for each session. Which message goes where is decided in :mod
 
 from __future__ import annotations
 
-from acp_host.transports.streamable_http.transport import HttpTransport
+from acp_host.extras import brought_by
+
+with brought_by("http"):
+    from acp_host.transports.streamable_http.transport import HttpTransport
 
 __all__ = ["HttpTransport"]

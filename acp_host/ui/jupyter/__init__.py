@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_host.ui.jupyter.display import enable
-from acp_host.ui.jupyter.server_agent import ServerAgentWidget
-from acp_host.ui.jupyter.usage_plot import UsageHistory
-from acp_host.ui.jupyter.widget import AgentWidget
+from acp_host.extras import brought_by
+
+with brought_by("jupyter"):
+    from acp_host.ui.jupyter.display import enable
+    from acp_host.ui.jupyter.server_agent import ServerAgentWidget
+    from acp_host.ui.jupyter.usage_plot import UsageHistory
+    from acp_host.ui.jupyter.widget import AgentWidget
 
 __all__ = ["AgentWidget", "ServerAgentWidget", "UsageHistory", "enable", "load_ipython_extension"]
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from acp_host.extras import brought_by
+
 __all__: list[str] = []
 
 
 def _jupyter_server_extension_points() -> list[dict[str, Any]]:
     """Tell Jupyter Server what there is to load."""
-    from acp_host.ui.jupyter_server.app import AcpHostApp  # loaded where there is such a server
+    with brought_by("jupyter-server"):
+        from acp_host.ui.jupyter_server.app import AcpHostApp  # loaded where there is such a server
 
     return [{"module": "acp_host.ui.jupyter_server", "app": AcpHostApp}]

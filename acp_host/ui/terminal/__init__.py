@@ -5,6 +5,9 @@ Markdown by :func:`~acp_host.ui.terminal.markdown.safe_markdown`; a plain string
 only ever the host's own.
 """
 
-from acp_host.ui.terminal.app import ChatApp
+from acp_host.extras import brought_by
+
+with brought_by("tui"):
+    from acp_host.ui.terminal.app import ChatApp
 
 __all__ = ["ChatApp"]
