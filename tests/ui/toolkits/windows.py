@@ -83,8 +83,8 @@ def tk() -> Window:
 
         def open_dialog(self) -> None:
             self._dialog = tkinter.Toplevel(self._root)
-            self._dialog.wait_visibility()
-            self._dialog.grab_set()
+            # It may be closed before it is seen, and then never takes the input.
+            self._dialog.bind("<Visibility>", lambda _: self._dialog.grab_set())
             self._root.wait_window(self._dialog)
 
         def close_dialog(self) -> None:
