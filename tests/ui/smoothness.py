@@ -58,7 +58,9 @@ class Measured:
         seconds: how long that took.
         tasks: milliseconds of processor time of the main thread's tasks, the longest first.
         longest_at: when the longest one began, in seconds from the loading of the page.
-        long_tasks: milliseconds of what the browser itself calls long tasks, by the clock.
+        long_tasks: what the browser itself calls long tasks, by the clock, while all this was streamed: when each
+            began, in seconds from the first update, and how many milliseconds it took.
+        loading: those before, while the page was loaded.
         frames: how many frames were drawn.
     """
 
@@ -66,7 +68,8 @@ class Measured:
     seconds: float = 0.0
     tasks: list[float] = field(factory=list)
     longest_at: float = 0.0
-    long_tasks: list[float] = field(factory=list)
+    long_tasks: list[tuple[float, float]] = field(factory=list)
+    loading: list[tuple[float, float]] = field(factory=list)
     frames: int = 0
 
     @property
@@ -76,13 +79,17 @@ class Measured:
 
     def __str__(self) -> str:
         worst = ", ".join(f"{task:.0f}" for task in self.tasks[:5])
-        by_clock = ", ".join(f"{task:.0f}" for task in sorted(self.long_tasks, reverse=True)[:5]) or "none"
         rate, frames = self.updates / self.seconds, self.frames / self.seconds
         return (
             f"{self.updates:,} updates in {self.seconds:.0f} s ({rate:.0f}/s), {frames:.0f} frames/s; "
             f"longest tasks of the main thread: {worst} ms of the processor, the first at {self.longest_at:.1f} s; "
-            f"long tasks by the clock: {by_clock} ms"
+            f"long tasks by the clock: {_told(self.long_tasks)}, and while the page was loaded: {_told(self.loading)}"
         )
+
+
+def _told(long_tasks: list[tuple[float, float]]) -> str:
+    worst = sorted(long_tasks, key=lambda task: task[1], reverse=True)[:5]
+    return ", ".join(f"{took:.0f} ms at {began:.1f} s" for began, took in worst) or "none"
 
 
 async def _many(turn: AgentTurn, entries: int, weight: int) -> None:
@@ -172,7 +179,9 @@ async def measure(
             await asyncio.to_thread(profile.write_text, json.dumps(told["profile"]))
         measured = script.measured
         await trace.end(measured)
-        measured.long_tasks = await page.evaluate("window.longTasks")
+        began = await page.evaluate("window.scrollBegan")
+        for start, took in await page.evaluate("window.longTasks"):
+            (measured.loading if start < began else measured.long_tasks).append(((start - began) / 1000, took))
         measured.frames = await page.evaluate("window.frameCount")
         await context.close()
     return measured
@@ -223,11 +232,12 @@ _DRAWN = """() => new Promise((done) => {
 _WATCH = """
 window.longTasks = [];
 window.frameCount = 0;
-new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map((task) => task.duration)))
-  .observe({ type: "longtask", buffered: true });
+new PerformanceObserver((list) => {
+  for (const task of list.getEntries()) window.longTasks.push([task.startTime, task.duration]);
+}).observe({ type: "longtask", buffered: true });
 """
 _SCROLL = """(seconds) => new Promise((done) => {
-  const began = performance.now();
+  const began = window.scrollBegan = performance.now();
   const scroller = document.querySelector(".transcript");
   const step = () => {
     const passed = (performance.now() - began) / 1000;
