@@ -1,5 +1,6 @@
-"""The reminders and the toasts of an agent in a GTK 4 window: ``python gtk_window.py AGENT…``."""
+"""The reminders and the toasts of an agent in a GTK 4 window: ``python gtk_window.py [AGENT…]``."""
 
+import contextlib
 import sys
 
 import gi
@@ -8,7 +9,12 @@ gi.require_version("Gtk", "4.0")
 from gi.repository import GLib, Gtk  # noqa: E402  # the version comes first
 
 from acp_host import blocking, printable  # noqa: E402
+from acp_host.testing import ReferenceAgent  # noqa: E402
 from acp_host.ui.glib import GLibDispatch  # noqa: E402
+
+agent, prompt = sys.argv[1:], "What is new?"
+if not agent:
+    agent, prompt = ReferenceAgent.command(), "/notice warning The disk is almost full"
 
 Gtk.init()
 loop, window = GLib.MainLoop(), Gtk.Window(title="Reminders")
@@ -27,9 +33,10 @@ def draw(changes):
 
 
 window.present()
-with blocking.connect(sys.argv[1:], sidebar=True, dispatch=GLibDispatch(window)) as host:
+with blocking.connect(agent, sidebar=True, dispatch=GLibDispatch(window)) as host:
     session = host.new_session()
     session.state.changed.connect(draw)
     session.remind_soon("2 tests failed", dedupe_key="tests")
-    session.prompt("What is new?")
-    loop.run()
+    session.prompt(prompt)
+    with contextlib.suppress(KeyboardInterrupt):
+        loop.run()

@@ -1,4 +1,4 @@
-"""The protocol core in an editor's plugin, without asyncio: ``python threaded_plugin.py AGENT…``.
+"""The protocol core in an editor's plugin, without asyncio: ``python threaded_plugin.py [AGENT…]``.
 
 It is made for editors such as Sublime Text, where a plugin runs on the main thread, which must never wait, and other
 threads get there by ``set_timeout``. Two threads do nothing but read and write the agent's pipes. All the rest is done
@@ -19,6 +19,7 @@ from acp_host.protocol.negotiation import Registered, client_capabilities
 from acp_host.state import events
 from acp_host.state.clock import ManualScheduler
 from acp_host.state.notice_entries import NoticeReceived
+from acp_host.testing import ReferenceAgent
 from acp_host.translate.reminders import translate_reminder
 from acp_host.translate.versions import update_translator
 from acp_host.wire.content import TextContent
@@ -187,5 +188,5 @@ class Plugin:
 
 if __name__ == "__main__":
     editor = Editor()
-    plugin = Plugin(editor, sys.argv[1:], "Show me what you can do.")
+    plugin = Plugin(editor, sys.argv[1:] or ReferenceAgent.command(), "Show me what you can do.")
     editor.run()

@@ -1,10 +1,16 @@
-"""The reminders and the toasts of an agent in a Tk window: ``python tk_window.py AGENT…``."""
+"""The reminders and the toasts of an agent in a Tk window: ``python tk_window.py [AGENT…]``."""
 
+import signal
 import sys
 import tkinter
 
 from acp_host import blocking, printable
+from acp_host.testing import ReferenceAgent
 from acp_host.ui.tk import TkDispatch
+
+agent, prompt = sys.argv[1:], "What is new?"
+if not agent:
+    agent, prompt = ReferenceAgent.command(), "/notice warning The disk is almost full"
 
 root = tkinter.Tk()
 root.title("Reminders")
@@ -20,9 +26,15 @@ def draw(changes):
     toasts["text"] = "\n".join(f"{toast.agent_name}: {toast.display_title}" for toast in notices.toasts)
 
 
-with blocking.connect(sys.argv[1:], sidebar=True, dispatch=TkDispatch(root)) as host:
+def beat():
+    root.after(200, beat)  # Tk's loop runs no Python by itself, and so sees no Ctrl-C
+
+
+with blocking.connect(agent, sidebar=True, dispatch=TkDispatch(root)) as host:
     session = host.new_session()
     session.state.changed.connect(draw)
     session.remind_soon("2 tests failed", dedupe_key="tests")
-    session.prompt("What is new?")
+    session.prompt(prompt)
+    signal.signal(signal.SIGINT, lambda *_: root.after_idle(root.destroy))
+    beat()
     root.mainloop()

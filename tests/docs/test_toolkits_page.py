@@ -19,9 +19,3 @@ def test_the_other_examples_are_parts_of_files() -> None:
     assert [file for file, _ in excerpts] == ["docs/examples/qt_window.py", "docs/examples/threaded_plugin.py"]
     for file, excerpt in excerpts:
         assert excerpt in (ROOT / file).read_text(encoding="utf-8")
-
-
-def test_every_example_is_linked() -> None:
-    pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md")]
-    linked = set(re.findall(r"\(examples/(\w+\.py)\)", "".join(pages)))
-    assert linked == {path.name for path in (ROOT / "docs" / "examples").glob("*.py")}

@@ -1,6 +1,6 @@
-"""Runs an example as a user would, and closes its window when something is in it: ``… TOOLKIT EXAMPLE AGENT…``.
+"""Runs an example as a user would, and closes its window when something is in it: ``… TOOLKIT EXAMPLE [AGENT…]``.
 
-What is in the window then is printed.
+What is in the window then is printed. With ``--leave-open`` before the toolkit it stays.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ PATIENCE = 20.0
 """Seconds."""
 _EVERY = 50
 """Milliseconds."""
+LEAVE_OPEN = sys.argv[1:2] == ["--leave-open"]
 
 
 class Look:
@@ -33,8 +34,9 @@ class Look:
         toasts, panel = self._read()
         self._left -= 1
         if (toasts and panel) or self._left < 0:
-            print(f"toasts: {toasts}\npanel: {panel}")
-            self._close()
+            print(f"toasts: {toasts}\npanel: {panel}", flush=True)
+            if not LEAVE_OPEN:
+                self._close()
         else:
             self._later(_EVERY, self)
         return False  # to GLib: not again by itself
@@ -93,7 +95,7 @@ def glib() -> None:
 
 
 if __name__ == "__main__":
-    toolkit, example, *agent = sys.argv[1:]
+    toolkit, example, *agent = sys.argv[1 + LEAVE_OPEN :]
     {"qt": qt, "tk": tk, "glib": glib}[toolkit]()
     sys.argv = [example, *agent]
     runpy.run_path(example, run_name="__main__")

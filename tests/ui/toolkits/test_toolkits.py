@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -114,3 +115,28 @@ def test_the_window_of_an_example(
     assert "Traceback" not in ran.stderr
     assert "toasts: Reference Agent: The disk is almost full\n" in ran.stdout, ran.stderr
     assert "2 tests failed" in ran.stdout
+
+
+@pytest.mark.parametrize(("toolkit", "example"), [("qt", "qt_window"), ("tk", "tk_window"), ("glib", "gtk_window")])
+def test_ctrl_c_ends_an_example_in_good_order(
+    toolkit: str, example: str, environment: Callable[[str], dict[str, str]]
+) -> None:
+    line = [sys.executable, "-m", "tests.ui.toolkits.look", "--leave-open", toolkit]
+    with subprocess.Popen(
+        [*line, str(ROOT / "docs" / "examples" / f"{example}.py")],
+        cwd=ROOT,
+        env=environment(toolkit),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as showing:
+        try:
+            assert showing.stdout is not None
+            assert showing.stdout.readline() == "toasts: Reference Agent: The disk is almost full\n"
+            assert "2 tests failed" in showing.stdout.readline()
+            showing.send_signal(signal.SIGINT)
+            _, errors = showing.communicate(timeout=30)
+        finally:
+            showing.kill()
+    assert showing.returncode == 0, errors
+    assert "Traceback" not in errors
