@@ -77,6 +77,19 @@ class Retries:
     longest_delay: float = field(default=60.0, validator=number("seconds", least=0))
     after_prompt: bool = False
 
+    @classmethod
+    def of(cls, given: Retries | int) -> Retries:
+        """Return what an argument stands for, in which a number is that of further attempts after the first.
+
+        Raises:
+            InvalidInput: it is neither.
+        """
+        if isinstance(given, Retries):
+            return given
+        if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+            raise InvalidInput(f"retries is a number, 0 or more, or Retries(…), not {given!r}")
+        return cls(attempts=given + 1)
+
     def delay_before(self, attempt: int) -> float:
         """Return the seconds to wait before an attempt, from the second on."""
         wait: float = self.delay * 2.0 ** min(attempt - 2, 64)

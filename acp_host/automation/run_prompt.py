@@ -35,7 +35,7 @@ def run_prompt(
     remind_require: str | None = None,
     timeouts: Timeouts | float | None = None,
     budget: Budget | None = None,
-    retries: Retries | int = 1,
+    retries: Retries | int = 0,
     session: str | None = None,
     continue_last: bool = False,
     key: str | None = None,
@@ -65,7 +65,7 @@ def run_prompt(
         remind_require: the rung that has to take each; where it does not, the prompt is not sent.
         timeouts: how long it may take; a number is that of seconds in all.
         budget: what it may spend; the turn is cancelled when it has spent more.
-        retries: whether it is tried again; a number is that of attempts in all.
+        retries: whether it is tried again; a number is that of further attempts after the first.
         session: the agent's id of a session of earlier to go on with; ``None`` for a new one.
         continue_last: go on with the session that this agent had last in this directory: as the journal says, or else
             as the agent does.
@@ -101,7 +101,7 @@ def run_prompt(
         reminder_policy=ReminderPolicy(rungs=REMINDER_RUNGS, require=remind_require),
         timeouts=timeouts if isinstance(timeouts, Timeouts) else Timeouts(total=timeouts),
         budget=budget or Budget(),
-        retries=Retries(attempts=retries) if isinstance(retries, int) else retries,
+        retries=Retries.of(retries),
         track_changes=track_changes and not target.remote,
         before_prompt=before_prompt,
         connection={**connection, "permissions": permissions, "record": record},

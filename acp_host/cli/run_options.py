@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
+
 from acp_host.automation import Budget, Retries, Timeouts
 from acp_host.errors import InvalidInput
 from acp_host.host.prompt_content import PromptPart
@@ -176,7 +178,7 @@ def retries_of(options: argparse.Namespace) -> Retries:
     """Return how often it is tried."""
     if options.retries < 0:
         raise InvalidInput(f"--retries is a number, 0 or more, not {options.retries}")
-    return Retries(attempts=options.retries + 1, after_prompt=options.retry_after_prompt)
+    return evolve(Retries.of(options.retries), after_prompt=options.retry_after_prompt)
 
 
 def text_of_file(name: str, option: str) -> str:

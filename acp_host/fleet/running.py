@@ -34,7 +34,7 @@ def run(
     timeouts: Timeouts | float | None = None,
     job_budget: Budget | None = None,
     budget: Budget | None = None,
-    retries: Retries | int = 1,
+    retries: Retries | int = 0,
     attempts: int = 3,
     journal: str | os.PathLike[str] | None = None,
     rerun: Collection[str] = (),
@@ -71,7 +71,7 @@ def run(
         job_budget: what each job may spend, all its attempts together.
         budget: what the fleet may spend, what the journal knows of included; more than that, and it is stopped.
         retries: whether an agent that fails *before* it has the prompt is started again in the same working copy; a
-            number is that of starts in all.
+            number is that of further starts after the first.
         attempts: how many attempts at a job are made at most, if those who make them are lost.
         journal: a file in which all that is done is written down; with the same file, a fleet goes on where an earlier
             one has ended, however that was. ``None``: it is forgotten.
@@ -102,7 +102,7 @@ def run(
         _check_directories(listed)
     if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
         raise InvalidInput(f"run(attempts=…) takes a number of attempts, 1 or more, not {attempts!r}")
-    given = Retries(attempts=retries) if isinstance(retries, int) else retries
+    given = Retries.of(retries)
     if given.after_prompt:
         raise InvalidInput("Retries(after_prompt=True) is not for fleets: rerun_unknown=True uses a fresh working copy")
     again = {_word(JobOutcomeKind, "rerun", word) for word in _words(rerun)}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
 
 from acp_host import Budget, InvalidInput, Retries, RunReason, Timeouts, run_prompt
+from acp_host.cli.run_options import retries_of
 from acp_host.testing import ScriptedAgent
 from tests.automation import agents
 
@@ -75,6 +77,15 @@ async def test_what_earlier_attempts_have_spent_counts(tmp_path: Path) -> None:
 def test_a_limit_that_is_none_is_refused(make: object) -> None:
     with pytest.raises(InvalidInput):
         make()  # type: ignore[operator]
+
+
+def test_a_number_of_retries_is_that_of_further_attempts_wherever_it_is_given() -> None:
+    assert [Retries.of(number).attempts for number in (0, 2)] == [1, 3]
+    assert Retries.of(Retries(attempts=5)) == Retries(attempts=5)
+    assert retries_of(argparse.Namespace(retries=2, retry_after_prompt=False)) == Retries.of(2)
+    for wrong in (-1, True, "2", 1.5):
+        with pytest.raises(InvalidInput, match="retries"):
+            Retries.of(wrong)  # type: ignore[arg-type]
 
 
 def test_waits_between_attempts_grow_and_are_bounded() -> None:

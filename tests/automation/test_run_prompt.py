@@ -180,7 +180,7 @@ async def test_only_what_was_certainly_not_begun_is_tried_again(tmp_path: Path) 
         ({"prompt": [Path("missing.txt")]}, "missing.txt is not a file"),
         ({"cwd": "no/such"}, "is not a directory"),
         ({"agent": []}, "the agent's command"),
-        ({"retries": 0}, "attempts"),
+        ({"retries": -1}, "retries"),
         ({"timeouts": -1}, "seconds"),
         ({"files": 7}, "files"),
     ],
