@@ -22,6 +22,8 @@ from acp_host.cli.target import Target, add_remote_options, add_version_option, 
 from acp_host.cli.telemetry import telemetry_of_environment
 from acp_host.errors import InvalidInput, InvalidState
 from acp_host.fleet import CopyKind, FleetSummary, Job, JobOutcomeKind, JobResult, Keep, Uncommitted
+from acp_host.fleet.branches import check_branch
+from acp_host.fleet.job import numbered
 from acp_host.fleet.progress import in_words
 from acp_host.fleet.spending import exceeded
 from acp_host.host.agent_target import AgentTarget
@@ -128,7 +130,9 @@ def _add_copies(group: Any) -> None:
         help="what becomes of changes that are not committed (default: include)",
     )
     group.add_argument("--keep", choices=list(Keep), default=Keep.NEVER, help="which are kept (default: never)")
-    group.add_argument("--branch", metavar="NAME", help="put what completed jobs have changed on this new branch")
+    group.add_argument(
+        "--branch", metavar="NAME", help="put what a completed job has changed on this new branch of its repository"
+    )
 
 
 def _add_again(group: Any) -> None:
@@ -157,6 +161,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     target, jobs = _agent_and_jobs(options)
     await target.get_ready()
     running = _fleet_of(target, jobs, options)
+    await _check_branch(options, jobs)
 
     def cancel() -> None:
         running.cancel(_INTERRUPTED)  # before it is said: whoever reads stderr may have been ended by the same Ctrl-C
@@ -299,6 +304,18 @@ def _show_summary(summary: FleetSummary, options: argparse.Namespace) -> None:
         print(f"acp-host: stopped: {clean(summary.stopped)}", file=sys.stderr)
     if summary.stopped is not None and options.journal:
         print(f"acp-host: {_HOW_TO_GO_ON}", file=sys.stderr)
+
+
+async def _check_branch(options: argparse.Namespace, jobs: list[Job]) -> None:
+    """See that what will have changed can go to the branch, before anything is run for it."""
+    if options.branch is None:
+        return
+    if options.copies == CopyKind.COPY:
+        raise InvalidInput("--branch begins at a commit, of which --copies copy knows nothing")
+    try:
+        await asyncio.to_thread(check_branch, options.branch, numbered(jobs))
+    except InvalidInput as error:
+        raise InvalidInput(f"--branch: {error}") from None
 
 
 async def _put_on_branch(result: JobResult, branch: str | None) -> bool:

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from attrs import frozen
 
-from acp_host.fleet.git import IDENTITY, GitFailed, git
+from acp_host.fleet.git import GitFailed, git
 from acp_host.fleet.working_copies import WorkingCopy
 from acp_host.services.working_copy import DifferenceKind
 
-__all__ = ["ChangedFile", "Changes", "apply_patch", "changed_files", "commit_patch", "joined"]
+__all__ = ["ChangedFile", "Changes", "apply_patch", "changed_files", "joined"]
 
 MAX_FILES = 100_000
 _KINDS = {"A": DifferenceKind.CREATED, "D": DifferenceKind.DELETED}
@@ -119,48 +117,6 @@ def apply_patch(
         if agent_was_here:
             env["GIT_DIR"] = os.devnull
         git("apply", "--whitespace=nowarn", *how, "-", cwd=top, env=env, data=patch)
-
-
-def commit_patch(patch: bytes, repository: str | os.PathLike[str], *, onto: str, branch: str, message: str) -> str:
-    """Make a new branch with one commit that has the changes of a patch, and return its id; no file is touched.
-
-    Args:
-        patch: with paths relative to the top directory of the repository.
-        repository: its top directory.
-        onto: the commit that the new one follows.
-        branch: name of the branch. It must not exist, unless it is what this call would make, but for its message.
-        message: of the commit; what cannot be written as UTF-8 in it becomes a question mark.
-
-    Raises:
-        GitFailed: there is another branch of that name, or the patch was not made for this commit.
-    """
-    git("check-ref-format", "--branch", branch, cwd=repository)
-    with TemporaryDirectory() as aside:
-        env = {"GIT_INDEX_FILE": str(Path(aside, "index"))}
-        git("read-tree", onto, cwd=repository, env=env)
-        if patch:
-            git("apply", "--cached", "--whitespace=nowarn", "-", cwd=repository, env=env, data=patch)
-        tree = git("write-tree", cwd=repository, env=env).decode().strip()
-    present = _commit_of(branch, repository, tree=tree, parent=onto)
-    if present is not None:
-        return present
-    named = git("var", "GIT_AUTHOR_IDENT", cwd=repository, allowed=(0, 128))
-    data = message.encode("utf-8", "replace") + b"\n"
-    made = git("commit-tree", tree, "-p", onto, cwd=repository, env={} if named else IDENTITY, data=data)
-    commit = made.decode().strip()
-    git("update-ref", f"refs/heads/{branch}", commit, "0" * len(commit), cwd=repository)
-    return commit
-
-
-def _commit_of(branch: str, repository: str | os.PathLike[str], *, tree: str, parent: str) -> str | None:
-    """Return the commit that a branch is at, if it has this tree and follows this commit alone."""
-    name = f"refs/heads/{branch}"
-    told = git("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}", cwd=repository, allowed=(0, 1, 128))
-    commit = told.decode().strip()
-    if not commit:
-        return None
-    found = git("show", "--no-patch", "--format=%T %P", commit, cwd=repository).decode().strip()
-    return commit if found == f"{tree} {parent}" else None
 
 
 def _kind(fields: list[str]) -> DifferenceKind:

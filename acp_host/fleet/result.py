@@ -12,9 +12,10 @@ from attrs import field, frozen
 
 from acp_host.automation.result import RunOutcome, RunResult
 from acp_host.errors import InvalidInput, InvalidState
+from acp_host.fleet.branches import commit_patch
 from acp_host.fleet.job import Job
 from acp_host.fleet.outcomes import JobOutcomeKind
-from acp_host.fleet.patches import ChangedFile, apply_patch, commit_patch, joined
+from acp_host.fleet.patches import ChangedFile, apply_patch, joined
 from acp_host.fleet.spending import Spent
 from acp_host.fleet.working_copies import CopyKind, is_url
 from acp_host.host.outcome import OutcomeKind

@@ -105,6 +105,31 @@ def test_what_completed_jobs_have_changed_can_go_to_a_branch(command: Command, p
     assert ran.err.count("not put on the branch: ") == 2
 
 
+@pytest.mark.parametrize(
+    "branch, options, where, problem",
+    [
+        ("no..name", [], [], "'no..name' cannot be the name of a branch"),
+        ("-x", [], [], "'-x' cannot be the name of a branch"),
+        ("agents/x", [], ["one/src"], "jobs 001-one and 003-src are of one repository"),
+        ("agents/x", [], ["worktree"], "jobs 001-one and 003-worktree are of one repository"),
+        ("agents/x", [], ["plain"], "job 003-plain: "),
+        ("agents/x", ["--copies", "copy"], [], "--copies copy"),
+    ],
+)
+def test_a_branch_that_cannot_take_all_is_refused_before_anything_runs(
+    command: Command, places: list[str], tmp_path: Path, branch: str, options: list[str], where: list[str], problem: str
+) -> None:
+    git("worktree", "add", "--quiet", "--detach", str(tmp_path / "worktree"), cwd=Path(places[0]))
+    (tmp_path / "plain").mkdir()
+    proof = tmp_path / "proof"
+    program = ["sh", "-c", f"touch {proof}"]
+    more = [str(Path(places[0], *name.split("/")[1:]) if "/" in name else tmp_path / name) for name in where]
+    ran = command("fleet", f"--branch={branch}", *options, *program, "--", "x", "--", *places, *more)
+    assert ran.code == 2
+    assert problem in ran.err
+    assert not proof.exists()
+
+
 def test_prompts_and_directories_come_from_files_too(
     command: Command, places: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

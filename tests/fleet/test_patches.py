@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from acp_host.fleet.branches import commit_patch
 from acp_host.fleet.git import GitFailed
-from acp_host.fleet.patches import ChangedFile, Changes, apply_patch, changed_files, commit_patch, joined
+from acp_host.fleet.patches import ChangedFile, Changes, apply_patch, changed_files, joined
 from acp_host.fleet.working_copies import CopyKind, WorkingCopy, make_copy
 from tests.fleet.helpers import files_of, git, repository
 
