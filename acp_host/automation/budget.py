@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from acp_host.amounts import amount_text
 from acp_host.automation.limits import Budget
 from acp_host.automation.result import RunCost
 from acp_host.host.outcome import TurnResult
@@ -108,4 +109,6 @@ class BudgetWatch:
     def _hold(self, what: str, spent: float, limit: float | None, unit: str) -> None:
         if limit is not None and spent > limit and not self._is_over:
             self._is_over = True
-            self._exceeded(f"the budget of {what} is exceeded: {spent:,g}{unit} of {limit:,g}{unit}")
+            self._exceeded(
+                f"the budget of {what} is exceeded: {amount_text(spent)}{unit} of {amount_text(limit)}{unit}"
+            )

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from typing import Any
 
 import attrs
 from rich.text import Text
 
+from acp_host.amounts import amount_text
 from acp_host.automation.result import RunResult, TokenUsage
 from acp_host.automation.updates_in_v1 import UpdatesInV1
 from acp_host.cli.command_output import output_text
@@ -247,13 +247,8 @@ def _plan(entries: Iterable[PlanEntry]) -> Text:
 
 def _usage_update(update: UsageUpdate) -> str:
     size = f" of {update.size:,}" if update.size else ""
-    cost = f"; cost so far {_amount(update.cost.amount)} {update.cost.currency}" if update.cost else ""
+    cost = f"; cost so far {amount_text(update.cost.amount)} {update.cost.currency}" if update.cost else ""
     return f"{update.used:,}{size} tokens in the context{cost}"
-
-
-def _amount(amount: float) -> str:
-    """Return an amount in six digits, without an exponent: the first words of an agent cost 0.00004."""
-    return f"{Decimal(f'{amount:g}'):f}"
 
 
 def _usage(usage: Usage | TokenUsage) -> str:

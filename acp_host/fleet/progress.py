@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from types import TracebackType
 from typing import Any, Protocol
 
+from acp_host.amounts import amount_text
 from acp_host.errors import InvalidInput
 from acp_host.fleet.result import FleetSummary
 from acp_host.printable import printable
@@ -89,5 +90,6 @@ def in_words(summary: FleetSummary) -> str:
     """Return how many jobs ended in which way, and what was spent, on one line."""
     parts = [f"{count} {kind.replace('_', ' ')}" for kind, count in summary.outcomes.items()]
     # The currency is the agent's word.
-    parts += [f"{amount:,.2f} {printable(currency)[:_LONGEST]}" for currency, amount in summary.spent.cost.items()]
+    costs = summary.spent.cost.items()
+    parts += [f"{amount_text(amount)} {printable(currency)[:_LONGEST]}" for currency, amount in costs]
     return ", ".join(parts)

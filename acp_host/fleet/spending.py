@@ -7,6 +7,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
+from acp_host.amounts import amount_text
 from acp_host.automation.limits import Budget
 from acp_host.automation.result import RunResult
 
@@ -102,7 +103,7 @@ def exceeded(budget: Budget, spent: Spent) -> str | None:
     amount = spent.amount(budget.currency)
     if budget.cost is not None and amount > budget.cost:
         unit = f" {budget.currency}" if budget.currency else ""
-        return f"the budget of cost is exceeded: {amount:,.4g}{unit} of {budget.cost:,g}{unit}"
+        return f"the budget of cost is exceeded: {amount_text(amount)}{unit} of {amount_text(budget.cost)}{unit}"
     return None
 
 

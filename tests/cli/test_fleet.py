@@ -34,7 +34,7 @@ def test_a_line_for_each_job_on_stdout_and_a_summary_for_people(command: Command
         "001-one: completed; files changed: 1",
         "002-two: completed; files changed: 1",
     ]
-    assert ran.err == "acp-host: 2 completed, 3.00 USD\n"
+    assert ran.err == "acp-host: 2 completed, 3 USD\n"
 
 
 def test_json_lines_are_results_and_a_summary(command: Command, places: list[str]) -> None:

@@ -33,7 +33,7 @@ async def test_it_is_shown_at_a_terminal(jobs: list[Job], tmp_path: Path, monkey
         async for result in running:
             print(result.job.id)
     assert "2/2" in screen.getvalue()
-    assert "1 completed, 1 unknown, 0.50 USD" in screen.getvalue()
+    assert "1 completed, 1 unknown, 0.5 USD" in screen.getvalue()
     assert sorted(out.getvalue().split()) == ["001-project", "002-project"], "what others print is theirs"
 
 
@@ -60,6 +60,6 @@ async def test_a_currency_cannot_steer_a_terminal_nor_end_the_fleet(
     jobs = [Job("cost 0.5 [/x]\x1b]0;title\x07", str(repository(tmp_path / "project")))]
     report = await fleet.run(jobs, agent=command(), progress=True, copies_in=tmp_path / "copies")
     assert report.results[0].spent.cost == {"[/x]\x1b]0;title\x07": 0.5}
-    assert "0.50 [/x]" in screen.getvalue()
+    assert "0.5 [/x]" in screen.getvalue()
     assert "\x1b]" not in screen.getvalue()
     assert "\x1b" not in in_words(report.summary)

@@ -10,6 +10,7 @@ from typing import Any
 from attrs import frozen
 
 from acp_host import blocking
+from acp_host.amounts import amount_text
 from acp_host.printable import printable
 from acp_host.state.snapshot import ContextUsage
 
@@ -82,7 +83,7 @@ class UsageHistory:
         last = self._points[-1]
         words = f"{last.used:,} of {last.size:,} tokens" if last.size else f"{last.used:,} tokens"
         cost = self._usage.cost
-        return words if cost is None else f"{words}, {cost.amount:.4g} {printable(cost.currency)[:20]}"
+        return words if cost is None else f"{words}, {amount_text(cost.amount)} {printable(cost.currency)[:20]}"
 
     def _svg(self) -> str:
         most = max((max(point.used, point.size) for point in self._points), default=0) or 1

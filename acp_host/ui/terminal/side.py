@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from acp_host.amounts import amount_text
 from acp_host.state.option_entries import OptionsSnapshot, SessionOption
 from acp_host.state.snapshot import ContextUsage, Plan, TerminalView
 from acp_host.ui.harn_words import HARN_LISTS, HARN_TOPICS
@@ -135,7 +136,7 @@ def usage_text(usage: ContextUsage) -> str:
         size = f" of {usage.size:,}" if usage.size else ""
         parts.append(f"{usage.used:,}{size} tokens in the context")
     if usage.cost is not None:
-        parts.append(f"{usage.cost.amount:g} {usage.cost.currency}")
+        parts.append(f"{amount_text(usage.cost.amount)} {usage.cost.currency}")
     return "; ".join(parts)
 
 
