@@ -8,7 +8,7 @@ U+FFFD. As of any command, only the newest output is kept.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.state import events
@@ -39,8 +39,8 @@ class AgentTerminal:
         self._output = TerminalOutput()
         self._view: TerminalView | None = None
 
-    def report(self, event: events.AgentTerminalReported) -> None:
-        """Take what has changed about it."""
+    def report(self, event: events.AgentTerminalReported, problem: Callable[[str], None] = lambda _: None) -> None:
+        """Take what has changed about it; ``problem`` is called with what is left out."""
         self._view = None
         if not isinstance(event.command, Unset):
             self._command = event.command
@@ -50,7 +50,7 @@ class AgentTerminal:
             self._size = event.size
         if not isinstance(event.cancellable, Unset):
             self._cancellable = event.cancellable
-        self._meta = patched(self._meta, event.meta)
+        self._meta = patched(self._meta, event.meta, problem)
         if not isinstance(event.output, Unset):
             self._decoder.reset()
             self._output = TerminalOutput()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from acp_host.state.entries import (
@@ -116,22 +116,34 @@ class MessageBuilder:
         )
 
 
-def merged(known: Mapping[str, Any], said: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return members together with newer ones; beyond :data:`MAX_MEMBERS`, those that were there first are left out."""
-    return _bounded({**known, **said})
+def merged(known: Mapping[str, Any], said: Mapping[str, Any], problem: Callable[[str], None]) -> Mapping[str, Any]:
+    """Return members together with newer ones.
+
+    Beyond :data:`MAX_MEMBERS`, those that were there first are left out, and ``problem`` is called.
+    """
+    return _bounded({**known, **said}, problem)
 
 
-def _bounded(members: dict[str, Any]) -> dict[str, Any]:
-    return members if len(members) <= MAX_MEMBERS else dict([*members.items()][-MAX_MEMBERS:])
+def _bounded(members: dict[str, Any], problem: Callable[[str], None]) -> dict[str, Any]:
+    if len(members) <= MAX_MEMBERS:
+        return members
+    problem(f"more than {MAX_MEMBERS} members of _meta, or beside the schema, of one thing: the oldest are left out")
+    return dict([*members.items()][-MAX_MEMBERS:])
 
 
-def patched(known: Mapping[str, Any], patch: Mapping[str, Any] | None | Unset) -> Mapping[str, Any]:
-    """Return ``_meta`` after a patch: the members it names are changed, or removed by ``None``; ``None`` clears all."""
+def patched(
+    known: Mapping[str, Any], patch: Mapping[str, Any] | None | Unset, problem: Callable[[str], None]
+) -> Mapping[str, Any]:
+    """Return ``_meta`` after a patch: the members it names are changed, or removed by ``None``; ``None`` clears all.
+
+    Beyond :data:`MAX_MEMBERS`, those that were there first are left out, and ``problem`` is called.
+    """
     if isinstance(patch, Unset):
         return known
     if patch is None:
         return NO_EXTRA
-    return _bounded({name: member for name, member in {**known, **patch}.items() if member is not None}) or NO_EXTRA
+    members = {name: member for name, member in {**known, **patch}.items() if member is not None}
+    return _bounded(members, problem) or NO_EXTRA
 
 
 _SAID = ("title", "name", "kind", "status", "content", "locations", "raw_input", "raw_output")
@@ -190,18 +202,26 @@ class ToolCallBuilder:
             setattr(builder, name, getattr(entry, name))
         return builder
 
-    def merge(self, report: ToolCall | ToolCallUpdate, *, announced: bool, harn: ToolFacts | None = None) -> None:
+    def merge(
+        self,
+        report: ToolCall | ToolCallUpdate,
+        problem: Callable[[str], None],
+        *,
+        announced: bool,
+        harn: ToolFacts | None = None,
+    ) -> None:
         """Take what a message says; what it does not mention, or says nothing about with ``null``, stays.
 
         An update clears a list with an empty one. A ``tool_call`` does not: to it, empty and absent are the same.
+        ``problem`` is called with what is left out.
         """
         for name, value in zip(_SAID, _said_in(report), strict=True):
             if value is not UNSET and value is not None and (value or not announced or name not in _LISTS):
                 setattr(self, name, value)
         if report.meta:
-            self.meta = merged(self.meta, report.meta)
+            self.meta = merged(self.meta, report.meta, problem)
         if report.extra:
-            self.extra = merged(self.extra, report.extra)
+            self.extra = merged(self.extra, report.extra, problem)
         if harn is not None:
             self.harn = harn.after(self.harn)
         if announced:
@@ -209,13 +229,19 @@ class ToolCallBuilder:
         if self.unfinished and self.finished:
             self.unfinished = False
 
-    def patch(self, said: Mapping[str, Any], meta: Mapping[str, Any] | None | Unset, extra: Mapping[str, Any]) -> None:
-        """Take what a message says with the values that hold from now on."""
+    def patch(
+        self,
+        said: Mapping[str, Any],
+        meta: Mapping[str, Any] | None | Unset,
+        extra: Mapping[str, Any],
+        problem: Callable[[str], None],
+    ) -> None:
+        """Take what a message says with the values that hold from now on; ``problem`` is told what is left out."""
         for name, value in said.items():
             setattr(self, name, value)
-        self.meta = patched(self.meta, meta)
+        self.meta = patched(self.meta, meta, problem)
         if extra:
-            self.extra = merged(self.extra, extra)
+            self.extra = merged(self.extra, extra, problem)
         if self.unfinished and self.finished:
             self.unfinished = False
 

@@ -34,13 +34,17 @@ class CallEntries:
     Args:
         writer: writes the transcript.
         end_message: ends the message that is being written, before a call is.
+        problem: called with what is left out because there is too much.
     """
 
-    def __init__(self, writer: TranscriptWriter, end_message: Callable[[], None]) -> None:
+    def __init__(
+        self, writer: TranscriptWriter, end_message: Callable[[], None], problem: Callable[[str], None]
+    ) -> None:
         self.in_background: frozenset[str] = frozenset()
         self.is_aside = False
         self._writer = writer
         self._end_message = end_message
+        self._problem = problem
         self._places: CallPlaces = {}
         self._open: dict[int, ToolCallBuilder] = {}
 
@@ -93,13 +97,13 @@ class CallEntries:
         self, report: ToolCall | ToolCallUpdate, *, announced: bool, begins: bool, harn: ToolFacts | None = None
     ) -> int:
         builder = self._call(report.tool_call_id, announced=announced, begins=begins)
-        builder.merge(report, announced=announced, harn=harn)
+        builder.merge(report, self._problem, announced=announced, harn=harn)
         return self._told(builder)
 
     def _patched(self, event: events.ToolCallPatched) -> None:
         builder = self._call(event.tool_call_id, announced=True, begins=False)
         builder.provisional = False
-        builder.patch(event.said, event.meta, event.extra)
+        builder.patch(event.said, event.meta, event.extra, self._problem)
         self._told(builder)
 
     def _content_added(self, event: events.ToolCallContentAdded) -> None:

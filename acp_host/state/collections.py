@@ -31,13 +31,22 @@ class Keyed(Generic[E]):
         note: called with each change.
         limit: how many entries are kept.
         is_over: tells whether nothing more is expected of an entry; such entries leave before the others.
+        problem: called when one leaves that is not over. Those that are leave as a matter of course.
     """
 
-    def __init__(self, section: str, note: Note, limit: int, is_over: Callable[[E], bool] = lambda _: False) -> None:
+    def __init__(
+        self,
+        section: str,
+        note: Note,
+        limit: int,
+        is_over: Callable[[E], bool] = lambda _: False,
+        problem: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self._section = section
         self._note = note
         self._limit = limit
         self._is_over = is_over
+        self._problem = problem
         self._entries: dict[str, E] = {}
         self._frozen: Mapping[str, E] | None = NO_EXTRA
 
@@ -51,7 +60,7 @@ class Keyed(Generic[E]):
         if known is not None and is_same(known, entry):
             return
         if known is None and len(self._entries) >= self._limit:
-            self.remove(self._least_wanted())
+            self._make_room()
         self._entries[key] = entry
         self._change(key, ChangeKind.ADDED if known is None else ChangeKind.CHANGED)
 
@@ -75,9 +84,13 @@ class Keyed(Generic[E]):
         self._frozen = None
         self._note(self._section, key, kind)
 
-    def _least_wanted(self) -> str:
-        over = (key for key, entry in self._entries.items() if self._is_over(entry))
-        return next(over, None) or next(iter(self._entries))
+    def _make_room(self) -> None:
+        leaves = next((key for key, entry in self._entries.items() if self._is_over(entry)), None)
+        if leaves is None:
+            leaves = next(iter(self._entries))
+            name = self._section.replace("_", " ")
+            self._problem(f"more than {self._limit} {name}: the oldest of them is forgotten")
+        self.remove(leaves)
 
 
 @value

@@ -38,11 +38,12 @@ class Conversation:
 
     Args:
         note: called with the section, the position and the kind of each change.
+        problem: called with what is left out because there is too much.
     """
 
-    def __init__(self, note: Note) -> None:
+    def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
         self.writer = TranscriptWriter(note, self._dropped)
-        self.calls = CallEntries(self.writer, self._close_message)
+        self.calls = CallEntries(self.writer, self._close_message, problem)
         self._others = OtherEntries(self.writer, self._add)
         self._message: MessageBuilder | None = None
         # What was told aside last: where it belongs, and the message that more of it would continue.

@@ -158,10 +158,13 @@ class Injections:
 
     Args:
         note: called with each change.
+        problem: called when one is forgotten that is still open.
     """
 
-    def __init__(self, note: Note) -> None:
-        self._entries: Keyed[Injection] = Keyed(_SECTION, note, MAX_INJECTIONS, lambda entry: not entry.is_open)
+    def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
+        self._entries: Keyed[Injection] = Keyed(
+            _SECTION, note, MAX_INJECTIONS, lambda entry: not entry.is_open, problem
+        )
         self._told: dict[str, int | None] = {}
         """Where messages are in the transcript, by the agent's id: the newest that were told of."""
 

@@ -118,7 +118,7 @@ class SessionFacts:
         if not isinstance(event.updated_at, Unset):
             info = evolve(info, updated_at=event.updated_at)
         if not isinstance(event.meta, Unset):
-            meta = patched(info.meta, event.meta) if event.patches_meta else event.meta or NO_EXTRA
+            meta = patched(info.meta, event.meta, self._problem) if event.patches_meta else event.meta or NO_EXTRA
             info = evolve(info, meta=meta)
         if info is not self.info:
             self.info = info
@@ -132,10 +132,10 @@ class SessionFacts:
     def _subagent_reported(self, event: events.SubagentReported) -> None:
         update = event.update
         known = self.subagents.get(update.session_id)
-        child = update if known is None else _said_last(known, update)
+        child = update if known is None else _said_last(known, update, self._problem)
         if event.patches_meta and update.meta is not UNSET:
             before = NO_EXTRA if known is None else known.meta or NO_EXTRA
-            child = evolve(child, meta=patched(before, update.meta) or None)
+            child = evolve(child, meta=patched(before, update.meta, self._problem) or None)
         self.subagents = {**self.subagents, update.session_id: child}
         self._note("subagents", update.session_id, ChangeKind.ADDED if known is None else ChangeKind.CHANGED)
         if len(self.subagents) > MAX_SUBAGENTS:
@@ -145,10 +145,10 @@ class SessionFacts:
             self._problem(f"more than {MAX_SUBAGENTS} subagents: the oldest of them is forgotten")
 
 
-def _said_last(known: SubagentUpdate, update: SubagentUpdate) -> SubagentUpdate:
+def _said_last(known: SubagentUpdate, update: SubagentUpdate, problem: Callable[[str], None]) -> SubagentUpdate:
     """Return what is known of a child session after an update; what it does not mention stays."""
     said = {name: getattr(update, name) for name in _SAID_OF_SUBAGENT if getattr(update, name) is not UNSET}
-    return evolve(known, **said, extra=merged(known.extra, update.extra))
+    return evolve(known, **said, extra=merged(known.extra, update.extra, problem))
 
 
 def _provisional_title(prompt: tuple[ContentBlock, ...]) -> str | None:

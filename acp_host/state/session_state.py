@@ -87,15 +87,15 @@ class SessionState(Observable[SessionSnapshot]):
         self._session_id = session_id
         self._memory = memory or MemoryPolicy()
         self._archive = self._memory.archive_of(session_id)
-        self._conversation = Conversation(self.note)
+        self._conversation = Conversation(self.note, problem)
         self._facts = SessionFacts(self.note, problem)
         self.options = OptionsView(scheduler, report, self.note)
         self.options.join(self, "options")
         self._questions: dict[RequestId, Question] = {}
         self._frozen_questions: tuple[Question, ...] = ()
         self._turn = TurnState()
-        self._terminals = Terminals(self.note)
-        self._injections = Injections(self.note)
+        self._terminals = Terminals(self.note, problem)
+        self._injections = Injections(self.note, problem)
         self._activity = Activity(scheduler, self._update_turn)
         self._health = Health()
         self._packing = False

@@ -7,7 +7,7 @@ says and no more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from acp_host.state import events
 from acp_host.state.agent_terminals import AgentTerminal
@@ -61,10 +61,12 @@ class Terminals:
 
     Args:
         note: called with the section, the terminal's id and the kind of each change.
+        problem: called when one of the agent's own is forgotten that may run.
     """
 
-    def __init__(self, note: Note) -> None:
+    def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
         self._note = note
+        self._problem = problem
         self._terminals: dict[str, _Terminal] = {}
         self._agents_own: dict[str, AgentTerminal] = {}
         # What was known before a replay, and which of it the agent has not told again yet.
@@ -88,7 +90,7 @@ class Terminals:
     def report_own(self, event: events.AgentTerminalReported) -> None:
         """Take what is reported of a command of the agent's own."""
         terminal, kind = self._own(event.terminal_id)
-        terminal.report(event)
+        terminal.report(event, self._problem)
         self._changed(event.terminal_id, kind)
         if terminal.ended or kind is ChangeKind.ADDED:
             self._make_room_for_own()
@@ -146,6 +148,7 @@ class Terminals:
             self._remove(ended[0])
         elif len(self._agents_own) > MAX_AGENT_TERMINALS:
             self._remove(next(iter(self._agents_own)))
+            self._problem(f"more than {MAX_AGENT_TERMINALS} commands of the agent's own: the oldest is forgotten")
 
     def _make_room(self) -> None:
         released = [terminal_id for terminal_id, terminal in self._terminals.items() if terminal.last.released]

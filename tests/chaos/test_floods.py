@@ -16,6 +16,7 @@ from acp_host.state.builders import MAX_MEMBERS
 from acp_host.state.entries import ToolCallEntry
 from acp_host.state.notices import MAX_HISTORY_SIZE
 from acp_host.state.session_facts import MAX_PLANS, MAX_SUBAGENTS
+from acp_host.state.terminals import MAX_AGENT_TERMINALS, MAX_RELEASED
 from acp_host.testing import ScriptedAgent
 from acp_host.transports import Transport
 from tests.chaos.bad_agents import DONE, connected, open_session, reported, until
@@ -148,11 +149,14 @@ async def test_r446_members_that_every_message_adds() -> None:
             agent.update({**call, f"beside{number}": number, "_meta": {f"name{number}": number}})
         agent.reply(DONE, to=prompt)
 
-    async with open_session(script) as (_, session):
+    async with open_session(script) as (host, session):
         await session.prompt("question")
         call = session.state.tool_call("call")
         assert call is not None
         assert [*call.meta.values()] == [*call.extra.values()] == [*range(FEW, MAX_MEMBERS + FEW)]
+        told = reported(host, DiagnosticKind.UNEXPECTED)
+        assert told[0].message.startswith(f"more than {MAX_MEMBERS} members of _meta, or beside the schema")
+        assert sum(note.count for note in told) == 2 * FEW
 
 
 async def test_r447_notices_of_megabytes() -> None:
@@ -170,3 +174,26 @@ async def test_r447_notices_of_megabytes() -> None:
         notices = session.notices.snapshot()
         assert notices.total == 20, "all are counted"
         assert [entry.title for entry in notices.history] == [f"notice {number}" for number in range(13, 20)]
+
+
+async def test_r484_commands_of_its_own_by_the_thousand() -> None:
+    ended, running = MAX_RELEASED + FEW, MAX_AGENT_TERMINALS - MAX_RELEASED + FEW
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.handshake(version=2)
+        await agent.open_session("session-1")
+        for number in range(ended + running):
+            told = {"exitStatus": {"exitCode": 0}} if number < ended else {"command": "serve"}
+            agent.update({"sessionUpdate": "terminal_update", "terminalId": f"t{number}", **told})
+        agent.update({"sessionUpdate": "session_info_update", "title": "all told"})
+
+    async with connected(script, protocol_versions=(2, 1)) as host:
+        session = await host.new_session()
+        await until(lambda: session.state.snapshot().info.title == "all told")
+        kept = [*session.state.snapshot().terminals]
+        assert kept == [f"t{number}" for number in range(ended + running - MAX_AGENT_TERMINALS, ended + running)]
+        told_of = reported(host, DiagnosticKind.UNEXPECTED)
+        assert {note.message for note in told_of} == {
+            f"more than {MAX_AGENT_TERMINALS} commands of the agent's own: the oldest is forgotten"
+        }
+        assert sum(note.count for note in told_of) == FEW

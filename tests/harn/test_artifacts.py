@@ -54,6 +54,7 @@ def test_artifacts_are_bounded() -> None:
     desk = Desk().take(*(told(f"a{number}", spec=1) for number in range(MAX_ARTIFACTS + 1)))
     assert len(desk.harn.artifacts) == MAX_ARTIFACTS
     assert "a0" not in desk.harn.artifacts
+    assert desk.problems == [f"more than {MAX_ARTIFACTS} artifacts: the oldest of them is forgotten"]
 
 
 @pytest.mark.parametrize("address", ["file:///w/a.png", "artifact://1", "harn-artifact://1", "urn:x:1", "https://x/y"])

@@ -220,8 +220,10 @@ def test_those_that_have_ended_leave_first() -> None:
     assert len(desk.harn.workers) == MAX_WORKERS
     assert "old" in desk.harn.workers
     assert "over" not in desk.harn.workers
+    assert desk.problems == [], "what has ended leaves as a matter of course"
     desk.take(told("running", "another"))
     assert "old" not in desk.harn.workers
+    assert desk.problems == [f"more than {MAX_WORKERS} workers: the oldest of them is forgotten"]
     desk.assert_exact()
 
 

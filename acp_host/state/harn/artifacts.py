@@ -76,10 +76,11 @@ class Artifacts:
 
     Args:
         note: called with each change.
+        problem: called with what is forgotten because there is too much.
     """
 
-    def __init__(self, note: Note) -> None:
-        self._artifacts: Keyed[Artifact] = Keyed(_TOPIC, note, MAX_ARTIFACTS)
+    def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
+        self._artifacts: Keyed[Artifact] = Keyed(_TOPIC, note, MAX_ARTIFACTS, problem=problem)
 
     def folds(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns artifacts."""

@@ -167,7 +167,7 @@ class CompositionRuns:
 
     def __init__(self, note: Note, problem: Callable[[str], None]) -> None:
         self._problem = problem
-        self._runs: Keyed[CompositionRun] = Keyed(_TOPIC, note, MAX_RUNS, lambda run: run.status != _RUNNING)
+        self._runs: Keyed[CompositionRun] = Keyed(_TOPIC, note, MAX_RUNS, lambda run: run.status != _RUNNING, problem)
 
     def folds(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns runs."""

@@ -103,10 +103,11 @@ class Handoffs:
 
     Args:
         note: called with each change.
+        problem: called with what is forgotten because there is too much.
     """
 
-    def __init__(self, note: Note) -> None:
-        self._handoffs: Keyed[Handoff] = Keyed(_TOPIC, note, MAX_HANDOFFS)
+    def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
+        self._handoffs: Keyed[Handoff] = Keyed(_TOPIC, note, MAX_HANDOFFS, problem=problem)
 
     def folds(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns handoffs."""

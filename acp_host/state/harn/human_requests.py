@@ -173,10 +173,13 @@ class HumanRequests:
 
     Args:
         note: called with each change.
+        problem: called with what is forgotten because there is too much.
     """
 
-    def __init__(self, note: Note) -> None:
-        self._requests: Keyed[HumanRequest] = Keyed(_TOPIC, note, MAX_REQUESTS, lambda request: not request.is_open)
+    def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
+        self._requests: Keyed[HumanRequest] = Keyed(
+            _TOPIC, note, MAX_REQUESTS, lambda request: not request.is_open, problem
+        )
 
     def folds(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns requests."""

@@ -93,10 +93,11 @@ class ModelCalls:
 
     Args:
         note: called with each change.
+        problem: called with what is forgotten because there is too much.
     """
 
-    def __init__(self, note: Note) -> None:
-        self._calls: Keyed[ModelCall] = Keyed(_TOPIC, note, MAX_CALLS, lambda call: call.ended)
+    def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
+        self._calls: Keyed[ModelCall] = Keyed(_TOPIC, note, MAX_CALLS, lambda call: call.ended, problem)
 
     def folds(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns calls."""

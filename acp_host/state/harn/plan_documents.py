@@ -92,10 +92,11 @@ class PlanDocuments:
 
     Args:
         note: called with each change.
+        problem: called with what is forgotten because there is too much.
     """
 
-    def __init__(self, note: Note) -> None:
-        self._documents: Keyed[PlanDocument] = Keyed(_TOPIC, note, MAX_DOCUMENTS)
+    def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
+        self._documents: Keyed[PlanDocument] = Keyed(_TOPIC, note, MAX_DOCUMENTS, problem=problem)
 
     def folds(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns documents."""

@@ -72,10 +72,11 @@ class ProgressReports:
 
     Args:
         note: called with each change.
+        problem: called with what is forgotten because there is too much.
     """
 
-    def __init__(self, note: Note) -> None:
-        self._phases: Keyed[Progress] = Keyed("progress", note, MAX_PHASES)
+    def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
+        self._phases: Keyed[Progress] = Keyed("progress", note, MAX_PHASES, problem=problem)
 
     def folds(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns progress."""

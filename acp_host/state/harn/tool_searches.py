@@ -71,10 +71,11 @@ class ToolSearches:
 
     Args:
         note: called with each change.
+        problem: called with what is forgotten because there is too much.
     """
 
-    def __init__(self, note: Note) -> None:
-        self._searches: Keyed[ToolSearch] = Keyed(_TOPIC, note, MAX_SEARCHES, lambda search: search.ended)
+    def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
+        self._searches: Keyed[ToolSearch] = Keyed(_TOPIC, note, MAX_SEARCHES, lambda search: search.ended, problem)
 
     def folds(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns searches."""

@@ -118,12 +118,12 @@ class Workers:
 
     Args:
         note: called with each change.
-        problem: called with what is wrong with an event that is not applied.
+        problem: called with what is wrong with an event that is not applied, and with what is left out.
     """
 
     def __init__(self, note: Note, problem: Callable[[str], None]) -> None:
         self._problem = problem
-        self._workers: Keyed[Worker] = Keyed(_TOPIC, note, MAX_WORKERS, lambda worker: worker.ended)
+        self._workers: Keyed[Worker] = Keyed(_TOPIC, note, MAX_WORKERS, lambda worker: worker.ended, problem)
 
     def folds(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns workers."""
@@ -136,11 +136,12 @@ class Workers:
     def _reported(self, event: WorkerReported) -> None:
         known = self._workers.get(event.worker_id)
         if known is None:
-            self._workers.put(event.worker_id, _told(Worker(worker_id=event.worker_id, status=event.status), event))
+            new = Worker(worker_id=event.worker_id, status=event.status)
+            self._workers.put(event.worker_id, _told(new, event, self._problem))
         elif not _fits(known, event):
             self._problem(f"worker {event.worker_id} is {known.status}; {event.status} cannot follow that")
         else:
-            self._workers.put(event.worker_id, _told(known, event))
+            self._workers.put(event.worker_id, _told(known, event, self._problem))
 
 
 def _fits(known: Worker, event: WorkerReported) -> bool:
@@ -151,7 +152,7 @@ def _fits(known: Worker, event: WorkerReported) -> bool:
     return known.status != "suspended" or event.status not in STATUSES or event.status in _AFTER_SUSPENDED
 
 
-def _told(known: Worker, event: WorkerReported) -> Worker:
+def _told(known: Worker, event: WorkerReported, problem: Callable[[str], None]) -> Worker:
     """Return what is known of a worker after a report; what it does not mention stays."""
     return evolve(
         known,
@@ -161,15 +162,18 @@ def _told(known: Worker, event: WorkerReported) -> Worker:
         name=event.name or known.name,
         task=event.task or known.task,
         mode=event.mode or known.mode,
-        metadata=_merged(known.metadata, event.metadata),
+        metadata=_merged(known.metadata, event.metadata, problem),
         audit=event.audit or known.audit,
-        extra=_merged(known.extra, event.extra),
+        extra=_merged(known.extra, event.extra, problem),
     )
 
 
-def _merged(known: Mapping[str, Any], told: Mapping[str, Any]) -> Mapping[str, Any]:
+def _merged(known: Mapping[str, Any], told: Mapping[str, Any], problem: Callable[[str], None]) -> Mapping[str, Any]:
     news = {key: member for key, member in told.items() if member is not None or key not in known}
     if not news:
         return known
     merged = {**known, **news}
-    return dict([*merged.items()][-MAX_MEMBERS:]) if len(merged) > MAX_MEMBERS else merged
+    if len(merged) <= MAX_MEMBERS:
+        return merged
+    problem(f"more than {MAX_MEMBERS} members of one worker: the oldest are left out")
+    return dict([*merged.items()][-MAX_MEMBERS:])
