@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from acp_host.wire._model import UNSET
+from acp_host.wire._model import NO_EXTRA, UNSET
 
 __all__ = ["memory_of"]
 
@@ -25,27 +25,29 @@ def memory_of(value: Any, enough: int) -> int:
         enough: where more than that is found, nobody needs to know how much: the rest is not looked at.
     """
     waiting, size = [value], 0
-    while waiting and size <= enough:
-        one = waiting.pop()
-        if one is UNSET or one is None:
+    for one in waiting:  # which grows meanwhile
+        if one is UNSET or one is None or one is NO_EXTRA:
             continue
         size += _OBJECT
-        if isinstance(one, str):
+        kind = one.__class__
+        if kind is str:
             size += len(one)
-        elif isinstance(one, dict):
-            waiting.extend(one)
-            waiting.extend(one.values())
-        elif isinstance(one, list | tuple):
-            waiting.extend(one)
-        else:
-            waiting.extend(_members_of(one.__class__)(one))
+        elif kind is tuple or kind is list:
+            waiting += one
+        elif kind is dict:
+            waiting += one
+            waiting += one.values()
+        elif (members := _members_of(kind)) is not None:
+            waiting += members(one)
+        if size > enough:
+            break
     return size
 
 
 @cache
-def _members_of(kind: type) -> Callable[[Any], tuple[Any, ...]]:
-    """Return what gives the members of an instance of a class; of one that has none that we know, nothing."""
+def _members_of(kind: type) -> Callable[[Any], tuple[Any, ...]] | None:
+    """Return what gives the members of an instance of a class; ``None`` where it has none that we know."""
     names = [field.name for field in attrs.fields(kind)] if attrs.has(kind) else []
     if len(names) > 1:
         return operator.attrgetter(*names)
-    return lambda one: tuple([getattr(one, name) for name in names])
+    return (lambda one: tuple([getattr(one, name) for name in names])) if names else None

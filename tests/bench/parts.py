@@ -33,9 +33,9 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
 }
 BY_WEBSOCKET = "the same over a WebSocket"
 GOALS: dict[str, dict[str, Goal]] = {
-    STREAM: {PYTHON_SDK: at_least(8), TYPESCRIPT_SDK: at_least(4), BARE_LOOP: at_most(4)},
-    FOLDED: {PYTHON_SDK: at_least(6), BARE_LOOP: at_most(5.5)},
-    ITERATED: {PYTHON_SDK: at_least(6), BARE_LOOP: at_most(5.5)},
+    STREAM: {PYTHON_SDK: at_least(10), TYPESCRIPT_SDK: at_least(4), BARE_LOOP: at_most(3)},
+    FOLDED: {PYTHON_SDK: at_least(7), BARE_LOOP: at_most(5)},
+    ITERATED: {PYTHON_SDK: at_least(7), BARE_LOOP: at_most(5)},
 }
 IMPORTS = {"import acp_host": at_least(4), "from acp_host import connect": None, "import acp": None}
 
