@@ -19,6 +19,7 @@ CHAOS_EXAMPLES ?= 500
 FUZZ_ARGS ?=
 SOAK_ARGS ?=
 GUARD_ARGS ?=
+RELEASE_ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -28,7 +29,7 @@ WEB := acp_host/ui/web
 WEB_STAMP := $(WEB)/node_modules/.package-lock.json
 
 .PHONY: help demo test audit lint format setup npm-peers interop chaos bench bench-guard smooth fuzz soak web schema-diff news \
-  changelog system-deps clean
+  changelog release-check system-deps clean
 
 help:
 	@echo "make demo     a whole conversation with the built-in agent, on the terminal"
@@ -44,6 +45,7 @@ help:
 	@echo "make soak     50 agents and 500 sessions for half an hour, and whether anything grows (SOAK_ARGS=\"--minutes N\")"
 	@echo "make schema-diff VERSION=2.4.0  what that release of the upstream schema changes, and in which of our files"
 	@echo "make news     what has come since the last release, as it will stand in CHANGELOG.md;  make changelog  writes it there"
+	@echo "make release-check  build, install and try what would be released, with each extra by itself, in clean environments"
 	@echo "make audit    known faults of what is installed here, asked for over the network (pip-audit, npm audit)"
 	@echo "make setup    only install what make test needs;  make clean  removes all that was installed"
 
@@ -114,6 +116,9 @@ news: $(VENV)/.installed-dev
 # Of the version that acp_host/_version.py names; removes the fragments.
 changelog: $(VENV)/.installed-dev
 	@$(TOWNCRIER) --yes
+
+release-check: setup
+	$(BIN)/python -m tests.release $(RELEASE_ARGS)
 
 # Tk and GTK for the interpreter of the distribution, and what PySide6 wants to find.
 TOOLKITS := xvfb python3-tk python3-gi gir1.2-gtk-4.0 libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1
