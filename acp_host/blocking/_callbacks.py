@@ -21,9 +21,10 @@ from typing import Any, TypeVar, cast
 
 from acp_host.state.dispatch import Dispatch, DispatchEnded, Errand
 
-__all__ = ["Callbacks", "Dispatch"]
+__all__ = ["Callbacks", "Dispatch", "answer_from"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_R = TypeVar("_R")
 
 _logger = logging.getLogger("acp_host")
 
@@ -48,7 +49,8 @@ class Callbacks:
             return function
 
         async def handle(*args: Any) -> Any:
-            return await self._answer(functools.partial(function, *args))
+            answer = await answer_from(self._start, functools.partial(function, *args))
+            return await answer if inspect.isawaitable(answer) else answer
 
         return cast(_F, functools.update_wrapper(handle, function, updated=()))
 
@@ -65,30 +67,35 @@ class Callbacks:
         """End the thread for observers behind what waits there."""
         self._waiting.put(None)
 
-    async def _answer(self, call: Callable[[], Any]) -> Any:
-        outcome: concurrent.futures.Future[Any] = concurrent.futures.Future()
-
-        def work() -> None:
-            if outcome.set_running_or_notify_cancel():  # else it was withdrawn before its turn came
-                try:
-                    outcome.set_result(call())
-                except BaseException as error:
-                    outcome.set_exception(error)
-
-        def drop() -> None:
-            if outcome.set_running_or_notify_cancel():
-                outcome.set_exception(DispatchEnded("the window is gone where this was to be asked"))
-
-        self._start(Errand(work, drop))
-        answer = await asyncio.wrap_future(outcome)
-        return await answer if inspect.isawaitable(answer) else answer
-
     def _call_observers(self) -> None:
         while (call := self._waiting.get()) is not None:
             try:
                 call()
             except Exception:
                 _logger.exception("an observer failed: %r", call)
+
+
+async def answer_from(dispatch: Dispatch, call: Callable[[], _R]) -> _R:
+    """Have ``call`` run where ``dispatch`` says, and return its answer. Cancelled before its turn, it is not run.
+
+    Raises:
+        DispatchEnded: it will never be run there.
+    """
+    outcome: concurrent.futures.Future[_R] = concurrent.futures.Future()
+
+    def work() -> None:
+        if outcome.set_running_or_notify_cancel():  # else it was withdrawn before its turn came
+            try:
+                outcome.set_result(call())
+            except BaseException as error:
+                outcome.set_exception(error)
+
+    def drop() -> None:
+        if outcome.set_running_or_notify_cancel():
+            outcome.set_exception(DispatchEnded("the window is gone where this was to be asked"))
+
+    dispatch(Errand(work, drop))
+    return await asyncio.wrap_future(outcome)
 
 
 def _on_own_thread(work: Callable[[], None]) -> None:

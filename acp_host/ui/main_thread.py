@@ -7,10 +7,14 @@ import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
+from typing import Any, TypeVar
 
+from acp_host.blocking._callbacks import answer_from
 from acp_host.state.dispatch import DispatchEnded, Errand
 
 __all__ = ["MainThread"]
+
+R = TypeVar("R")
 
 _logger = logging.getLogger("acp_host.ui")
 
@@ -46,6 +50,19 @@ class MainThread(ABC):
             if not self._waiting:  # else the loop was woken for those before, and will be for this one
                 self.wake()
             self._waiting.append(function)
+
+    async def call(self, function: Callable[..., R], *args: Any) -> R:
+        """Call ``function`` on the main thread, and return its answer; for coroutines, which have a loop elsewhere. ::
+
+            async def find_document(self, path: str) -> OpenDocument | None:  # of a BufferProvider
+                return await dispatch.call(self._find, path)
+
+        What it raises is raised here. If this is cancelled before its turn comes, it is not called.
+
+        Raises:
+            DispatchEnded: the window is gone.
+        """
+        return await answer_from(self, lambda: function(*args))
 
     @property
     def ended(self) -> bool:

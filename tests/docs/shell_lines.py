@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["run_lines", "shell_lines_of"]
+__all__ = ["PROGRAMS", "run_lines", "shell_lines_of"]
+
+PROGRAMS = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
+"""The ``PATH`` of a user who has activated this environment."""
 
 
 def shell_lines_of(page: str) -> list[str]:
@@ -18,8 +21,7 @@ def shell_lines_of(page: str) -> list[str]:
 
 def run_lines(block: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run lines as a user types them, in a shell that has ``python`` and ``acp-host`` of this environment."""
-    programs = os.path.dirname(sys.executable)
-    environment = {**os.environ, "PATH": os.pathsep.join([programs, os.environ.get("PATH", "")])}
+    environment = {**os.environ, "PATH": PROGRAMS}
     return subprocess.run(
         ["bash", "-c", block], cwd=folder, env=environment, capture_output=True, text=True, timeout=150, check=False
     )

@@ -1,0 +1,107 @@
+"""Each tutorial, as it is told: what stands in it is saved and run, and what it says is to be seen is looked for."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.docs.shell_lines import PROGRAMS, run_lines, shell_lines_of
+from tests.docs.snippets import ROOT, read_page
+from tests.ui.toolkits.screens import environment_for
+
+FOLDER = ROOT / "docs" / "tutorials"
+
+pytestmark = [
+    pytest.mark.timeout(240),
+    pytest.mark.skipif(sys.platform == "win32", reason="the lines are for a shell"),
+]
+
+
+def files_of(page: str) -> list[tuple[str, str]]:
+    """Return the files that a page says are to be saved, in its order: name and text."""
+    return re.findall(r"^```\w+ file=(\S+)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in FOLDER.glob("*.md")))
+def test_what_is_installed_is_there_to_be_installed(page: str) -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    [named] = re.findall(r"pip install '\.\./acp-host\[(.+?)\]'", (FOLDER / page).read_text(encoding="utf-8"))
+    assert set(named.split(",")) <= extras.keys()
+
+
+# --- an editor ------------------------------------------------------------------------------------------------------
+
+
+class Desk:
+    """A folder with the files of the tutorial, and a user."""
+
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        self.folder, self.environment = folder, environment
+
+    def save(self, file: tuple[str, str]) -> None:
+        (self.folder / file[0]).write_text(file[1], encoding="utf-8")
+
+    def run(self, program: str, *tasks: str) -> dict[str, Any]:
+        line = [sys.executable, "-m", "tests.docs.qt_tutorial", program]
+        ran = subprocess.run(
+            line,
+            cwd=self.folder,
+            env=self.environment,
+            input="\n".join(tasks),
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr
+        assert "Traceback" not in ran.stderr
+        shown: dict[str, Any] = json.loads(ran.stdout)
+        return shown
+
+    @property
+    def notes(self) -> str:
+        return (self.folder / "notes.md").read_text(encoding="utf-8")
+
+
+def test_the_qt_editor(tmp_path: Path) -> None:
+    found = environment_for("qt", tmp_path / "packages")
+    if found is None:
+        pytest.skip("!!! QT WAS NOT FOUND: the tutorial of the editor is not tested !!! `make system-deps` installs it")
+    page = read_page("docs/tutorials/qt-editor.md")
+    editor, conversation, first, documents, second, last = files_of(page)
+    desk = Desk(tmp_path, {**found, "PATH": PROGRAMS})
+    [line] = shell_lines_of(page)
+    assert run_lines(line, tmp_path).stdout == "Hello\n"
+    desk.save(("notes.md", "# Notes\n"))
+
+    desk.save(editor)
+    assert desk.run("editor.py")["text"] == "# Notes\n"
+
+    desk.save(conversation)
+    desk.save(first)
+    seen = desk.run("main.py", "send Hello")
+    assert seen["transcript"].startswith("user: Hello\n")
+    assert seen["transcript"].endswith("I changed nothing. I checked nothing.")
+
+    desk.save(documents)
+    desk.save(second)
+    seen = desk.run(
+        "main.py", "type 🙂 a word", "answer Allow", "send Add a line", "undo", "answer Reject", "send Again"
+    )
+    assert seen["boxes"] == ["Edit notes.md"] * 2
+    assert "[completed] Edit notes.md" in seen["transcript"]
+    assert "[failed] Edit notes.md" in seen["transcript"]
+    assert seen["text"] == "# Notes\n🙂 a word"
+    assert desk.notes == "# Notes\n🙂 a word- The reference agent was here.\n"
+
+    desk.save(last)
+    seen = desk.run("main.py", "save", "send /reminders", "send /notice warning The disk is almost full")
+    assert "1 x: The user has saved notes.md." in seen["transcript"]
+    assert seen["status"] == "Reference Agent: The disk is almost full"
