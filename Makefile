@@ -29,7 +29,7 @@ WEB := acp_host/ui/web
 WEB_STAMP := $(WEB)/node_modules/.package-lock.json
 
 .PHONY: help demo test audit lint format setup npm-peers interop chaos bench bench-guard smooth fuzz soak web schema-diff news \
-  changelog release-check system-deps clean
+  changelog public-api release-check system-deps clean
 
 help:
 	@echo "make demo     a whole conversation with the built-in agent, on the terminal"
@@ -45,6 +45,7 @@ help:
 	@echo "make soak     50 agents and 500 sessions for half an hour, and whether anything grows (SOAK_ARGS=\"--minutes N\")"
 	@echo "make schema-diff VERSION=2.4.0  what that release of the upstream schema changes, and in which of our files"
 	@echo "make news     what has come since the last release, as it will stand in CHANGELOG.md;  make changelog  writes it there"
+	@echo "make public-api  store the listing of the public API (tests/public_api) anew, after a change of it"
 	@echo "make release-check  build, install and try what would be released, with each extra by itself, in clean environments"
 	@echo "make audit    known faults of what is installed here, asked for over the network (pip-audit, npm audit)"
 	@echo "make setup    only install what make test needs;  make clean  removes all that was installed"
@@ -116,6 +117,10 @@ news: $(VENV)/.installed-dev
 # Of the version that acp_host/_version.py names; removes the fragments.
 changelog: $(VENV)/.installed-dev
 	@$(TOWNCRIER) --yes
+
+public-api: $(VENV)/.installed-dev
+	@$(BIN)/python -m tests.public_api.listing
+	@git --no-pager diff --stat -- tests/public_api
 
 release-check: setup
 	$(BIN)/python -m tests.release $(RELEASE_ARGS)
