@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.interop.agents import AGENTS
+
 ROOT = Path(__file__).parents[1]
 WEB = ROOT / "acp_host" / "ui" / "web"
 STATIC = WEB.parent / "static"
@@ -74,6 +76,13 @@ def test_npm_runs_from_lock_files_only() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "npm ci" in makefile
     assert "npm install" not in makefile
+
+
+def test_what_only_some_targets_install_is_pinned() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(r"pip install .*pip-audit==\d+\.\d+\.\d+$", makefile, re.MULTILINE)
+    for agent in AGENTS.values():
+        assert re.fullmatch(r"\d+\.\d+\.\d+", agent.source.version), agent.name
 
 
 def test_dependencies_have_lower_bounds() -> None:
