@@ -13,6 +13,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
+from acp_host.printable import printable
 from acp_host.redaction import redact, redact_text
 
 __all__ = ["MAX_DATA", "Diagnostic", "DiagnosticKind", "Throttle", "excerpt", "throttled"]
@@ -29,7 +30,7 @@ def excerpt(raw: bytes | str) -> str:
 
 
 def _shown(text: str) -> str:
-    return redact_text(excerpt(text))
+    return printable(redact_text(excerpt(text)))
 
 
 def _named(text: str | None) -> str | None:

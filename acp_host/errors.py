@@ -49,6 +49,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from acp_host.printable import printable
 from acp_host.redaction import redact_text
 
 __all__ = [
@@ -95,7 +96,13 @@ _LONGEST_READ = 4_096
 
 
 class AcpError(Exception):
-    """Base of every error this library raises on purpose. Not raised itself."""
+    """Base of every error this library raises on purpose. Not raised itself.
+
+    Its text may repeat what an agent said, and ends up on terminals: what could steer one is spelled out in it.
+    """
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class LocalError(AcpError):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import traceback
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import acp_host
-from acp_host import DiagnosticKind, ElicitationHandlers, MethodNotFound
+from acp_host import DiagnosticKind, ElicitationHandlers, MethodNotFound, RequestFailed
 from acp_host.host.incoming import MOST_OPEN
 from acp_host.testing import ScriptedAgent
 from acp_host.testing.chaos import find
@@ -360,3 +362,26 @@ async def test_r59_an_agent_that_does_not_know_a_method_it_offers() -> None:
         assert [session.id for session in host.sessions] == ["session-1"]
         with pytest.raises(MethodNotFound):
             await host.list_sessions()
+
+
+STEERS = "\x1b[2J\x1b]0;title\x07\u202e\r"
+
+
+async def test_r485_what_steers_a_terminal_in_errors_diagnostics_and_logs(caplog: pytest.LogCaptureFixture) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        agent.update({"sessionUpdate": "agent_message_chunk", "content": 1}, f"session{STEERS}")
+        answer = await agent.call(f"vendor/{STEERS}", {STEERS: STEERS})
+        assert STEERS in answer["error"]["message"], "the agent has its own words back"
+        agent.reply_error(-32603, f"failed{STEERS}", {"details": STEERS}, to=prompt)
+
+    caplog.set_level(logging.DEBUG)
+    async with open_session(script) as (host, session):
+        with pytest.raises(RequestFailed) as failed:
+            await session.prompt("question")
+    assert failed.value.message == f"failed{STEERS}"
+    shown = [str(failed.value), "".join(traceback.format_exception(failed.value)), caplog.text]
+    for diagnostic in host.diagnostics:
+        shown += [diagnostic.message, str(diagnostic.method), str(diagnostic.session_id)]
+    assert any("vendor/\\x1b[2J" in text for text in shown)
+    assert [text for text in shown for mark in set(STEERS) & set("\x1b\x07\u202e\r") if mark in text] == []
