@@ -1,7 +1,8 @@
 """A fake language model on loopback, which does what the prompt tells it: :class:`FakeModel`.
 
-It speaks as much of OpenAI's chat completions API (streamed and not) as coding agents need for whole turns, tool calls
-included, so that a real agent can be tested without a network, a login or a model. The user's prompt is the script: its
+It speaks as much of OpenAI's chat completions API (streamed and not), and of Google's ``generateContent``, as coding
+agents need for whole turns, tool calls included, so that a real agent can be tested without a network, a login or a
+model. The user's prompt is the script: its
 lines that start with ``!`` are played in order, one for each call of the model ::
 
     !say TEXT            answer with the text
@@ -35,6 +36,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
+from tests.interop import gemini_format
+
 __all__ = ["CLOSING_TEXT", "Answer", "FakeModel", "answer_for"]
 
 CLOSING_TEXT = "The script is played to its end."
@@ -42,10 +45,10 @@ PAUSE = 0.1
 """Seconds between two words of a slow answer."""
 
 TOOL_NAMES = {
-    "write": {"write", "write_file"},
-    "read": {"read", "read_file"},
-    "edit": {"edit", "replace"},
-    "run": {"bash", "shell", "run_shell_command"},
+    "write": {"write", "write_file", "write_text_file", "create"},
+    "read": {"read", "read_file", "read_text_file", "view"},
+    "edit": {"edit", "replace", "edit_file", "patch"},
+    "run": {"bash", "shell", "run_shell_command", "execute", "terminal"},
     "plan": {"todowrite", "todo_write"},
 }
 LINE = re.compile(r"^\s*!(\w+)(?:[ \t]+(.*?))?\s*$", re.MULTILINE)
@@ -137,15 +140,15 @@ def values_for(action: str, argument: str) -> dict[str, Any]:
     old, _, new = rest.partition(" -> ")
     return {
         **dict.fromkeys(("path", "filepath", "absolutepath"), path),
-        "content": f"{rest}\n",
-        "oldstring": old,
-        "newstring": new,
+        **dict.fromkeys(("content", "filetext"), f"{rest}\n"),
+        **dict.fromkeys(("oldstring", "oldstr"), old),
+        **dict.fromkeys(("newstring", "newstr"), new),
     }
 
 
 def fit(schema: dict[str, Any], values: Any) -> Any:
     """Shape ``values`` as the schema wants them; what is required and has no value gets a placeholder."""
-    kind = schema.get("type")
+    kind = str(schema.get("type")).lower()
     if kind == "object" and isinstance(values, dict):
         return {
             name: fit(part, values.get(name.lower().replace("_", "")))
@@ -158,7 +161,7 @@ def fit(schema: dict[str, Any], values: Any) -> Any:
         return values
     if "enum" in schema:
         return schema["enum"][0]
-    return {"boolean": False, "integer": 1, "number": 1, "array": [], "object": {}}.get(str(kind), "placeholder")
+    return {"boolean": False, "integer": 1, "number": 1, "array": [], "object": {}}.get(kind, "placeholder")
 
 
 class FakeModel:
@@ -177,8 +180,13 @@ class FakeModel:
 
     @property
     def url(self) -> str:
-        """What agents call the base URL, without a slash at its end."""
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
+        """What agents of OpenAI's format call the base URL, without a slash at its end."""
+        return f"{self.root}/v1"
+
+    @property
+    def root(self) -> str:
+        """The URL of the server, without a slash at its end."""
+        return f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -223,17 +231,21 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if not self.path.endswith("/chat/completions"):
+        gemini = gemini_format.is_gemini(self.path)
+        if not (gemini or self.path.endswith("/chat/completions")):
             self.send_json(404, {"error": {"message": f"there is nothing at {self.path}"}})
             return
         model = self.server.model
-        model.requests.append(body)
-        answer = answer_for(body)
+        request = gemini_format.as_chat(body) if gemini else body
+        model.requests.append(request)
+        answer = answer_for(request)
         try:
             if answer.status != 200:
                 self.send_json(answer.status, {"error": {"message": "a scripted failure", "type": "scripted"}})
+            elif gemini:
+                self.answer_in_gemini_format(answer)
             elif body.get("stream"):
-                self.stream(answer)
+                self.stream(chunks(answer), answer.pause, end=b"data: [DONE]\n\n")
             else:
                 self.send_json(200, completion(answer))
         except ConnectionError:
@@ -248,16 +260,28 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def stream(self, answer: Answer) -> None:
+    def answer_in_gemini_format(self, answer: Answer) -> None:
+        stream = ":streamGenerateContent" in self.path
+        texts = pieces(answer.text) if stream else [answer.text]
+        parts = gemini_format.responses(answer.thought, texts, answer.tool, answer.arguments, new_call_id())
+        if stream:
+            self.stream(parts, answer.pause)
+        else:
+            whole = list(parts)
+            contents = [part for each in whole for part in each["candidates"][0]["content"]["parts"]]
+            whole[-1]["candidates"][0]["content"]["parts"] = contents
+            self.send_json(200, whole[-1])
+
+    def stream(self, events: Iterator[dict[str, Any]], pause: float, end: bytes = b"") -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
-        for chunk in chunks(answer):
-            self.wfile.write(b"data: %s\n\n" % json.dumps(chunk).encode())
-            if answer.pause and self.server.stopping.wait(answer.pause):
+        for event in events:
+            self.wfile.write(b"data: %s\n\n" % json.dumps(event).encode())
+            if pause and self.server.stopping.wait(pause):
                 break
-        self.wfile.write(b"data: [DONE]\n\n")
+        self.wfile.write(end)
         self.close_connection = True
 
 
@@ -274,11 +298,14 @@ def envelope(kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def call_of(answer: Answer) -> dict[str, Any]:
+def new_call_id() -> str:
     # Ids must differ from call to call, or an agent takes the second call of a conversation for the first.
-    call_id = f"call_{time.monotonic_ns():x}"
+    return f"call_{time.monotonic_ns():x}"
+
+
+def call_of(answer: Answer) -> dict[str, Any]:
     function = {"name": answer.tool, "arguments": json.dumps(answer.arguments)}
-    return {"id": call_id, "type": "function", "function": function}
+    return {"id": new_call_id(), "type": "function", "function": function}
 
 
 def completion(answer: Answer) -> dict[str, Any]:
