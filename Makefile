@@ -28,7 +28,7 @@ NPM_STAMP := tests/npm/node_modules/.package-lock.json
 WEB := acp_host/ui/web
 WEB_STAMP := $(WEB)/node_modules/.package-lock.json
 
-.PHONY: help demo test audit lint format setup npm-peers interop chaos bench bench-guard smooth fuzz soak web schema-diff news \
+.PHONY: help demo test audit lint format setup npm-peers interop chaos bench bench-guard smooth fuzz soak docs web schema-diff news \
   changelog public-api release-check system-deps clean
 
 help:
@@ -48,6 +48,7 @@ help:
 	@echo "make public-api  store the listing of the public API (tests/public_api) anew, after a change of it"
 	@echo "make release-check  build, install and try what would be released, with each extra by itself, in clean environments"
 	@echo "make audit    known faults of what is installed here, asked for over the network (pip-audit, npm audit)"
+	@echo "make docs     the site, from docs/ and the docstrings, into build/docs; a name or a link that leads nowhere fails"
 	@echo "make setup    only install what make test needs;  make clean  removes all that was installed"
 
 demo: $(VENV)/.installed-cli
@@ -84,6 +85,11 @@ bench: setup
 
 fuzz: $(VENV)/.installed-fuzz
 	$(BIN)/python -m tests.fuzz $(FUZZ_ARGS)
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx --builder html --nitpicky --fail-on-warning --keep-going --quiet \
+	  --doctree-dir build/doctrees docs build/docs
+	@echo "The site is in build/docs/index.html"
 
 smooth: setup
 	$(BIN)/python -m tests.ui.smoothness
@@ -174,6 +180,11 @@ $(VENV)/.installed-audit: $(VENV)/.created
 	@echo "Installing pip-audit"
 	@$(BIN)/python -m venv $(VENV)/audit
 	@$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check --no-input pip-audit==2.10.1
+	@touch $@
+
+$(VENV)/.installed-docs: pyproject.toml $(VENV)/.installed-dev
+	@echo "Installing what the site is made with"
+	@$(PIP_INSTALL) --editable '.[docs]'
 	@touch $@
 
 $(VENV)/.installed-fuzz: pyproject.toml $(VENV)/.installed-dev

@@ -117,3 +117,4 @@ class Ended:
 PeerEvent = (
     NotificationReceived | RequestReceived | ResponseReceived | CallFailed | CancelRequested | Diagnostic | Ended
 )
+"""What a connection tells its owner, each once and in the order in which it happened."""

@@ -82,6 +82,7 @@ class BlockPart:
 
 
 MessagePart: TypeAlias = TextPart | BlockPart
+"""What a message consists of, in order."""
 
 
 @value

@@ -81,6 +81,7 @@ class CellMove:
 
 
 CellOperation = CellInsert | CellReplace | CellDelete | CellMove
+"""One step of a change of a notebook's cells."""
 
 
 @frozen(kw_only=True)

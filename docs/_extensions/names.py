@@ -1,0 +1,179 @@
+"""Names in docstrings and signatures, as Python resolves them.
+
+A docstring names things as the code around it does: by the module in which they are written, or bare, as in its own
+module. Where the thing is in the reference under its public name, the name leads there. Where it is not, because it is
+private or of another library, it is shown as it is. A name that leads to nothing at all is left to Sphinx, which says
+so.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import sys
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util.inspect import signature as signature_of
+from sphinx.util.inspect import stringify_signature
+from sphinx.util.nodes import make_refnode
+
+_MISSING = object()
+
+
+def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: nodes.Element) -> nodes.Element | None:
+    """Resolve what Sphinx could not."""
+    if node.get("refdomain") != "py":
+        return None
+    documented = env.get_domain("py").objects  # type: ignore[attr-defined]
+    if node["reftarget"].split(".")[0] in app.config.autodoc_mock_imports:
+        return shown
+    for path in candidates(node):
+        if path in documented:
+            at = documented[path]
+            return make_refnode(app.builder, node["refdoc"], at.docname, at.node_id, shown, path)
+        value, written_as = look_up(path)
+        if value is _MISSING:
+            continue
+        for name in written_as:
+            if name in documented:
+                at = documented[name]
+                return make_refnode(app.builder, node["refdoc"], at.docname, at.node_id, shown, name)
+        return shown
+    return None
+
+
+def candidates(node: pending_xref) -> list[str]:
+    """Return the full names that a name may stand for: within its class, its module, or everywhere."""
+    target = node["reftarget"].lstrip(".")
+    module, owner = node.get("py:module") or "", node.get("py:class") or ""
+    scopes = [module] if module else []
+    if owner:
+        value, _ = look_up(f"{module}.{owner}")
+        kinds = getattr(value, "__mro__", ())  # a docstring may be that of a class above, in words of its module
+        scopes = [f"{module}.{owner}", *(kind.__module__ for kind in kinds), module]
+    names = [target, *(f"{scope}.{target}" for scope in scopes), f"builtins.{target}", f"acp_host.{target}"]
+    return [*names, *names_for_type_checkers().get(target, ())]
+
+
+@cache
+def names_for_type_checkers() -> dict[str, list[str]]:
+    """Return what modules import for type checkers only, and under which name; signatures have such names."""
+    found: dict[str, list[str]] = {}
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] == "acp_host" and getattr(module, "__file__", None):
+            for node in ast.walk(ast.parse(inspect.getsource(module))):
+                if isinstance(node, ast.ImportFrom) and node.module:
+                    for alias in node.names:
+                        found.setdefault(alias.asname or alias.name, []).append(f"{node.module}.{alias.name}")
+    return found
+
+
+@cache
+def look_up(path: str) -> tuple[Any, list[str]]:
+    """Return what a full name stands for, and the other full names that it has; a marker if it stands for nothing."""
+    parts = path.split(".")
+    if parts[0] not in sys.modules and not find_spec(parts[0]):
+        return _MISSING, []
+    for length in range(len(parts), 0, -1):
+        try:
+            value = importlib.import_module(".".join(parts[:length]))
+        except (ImportError, ValueError):
+            continue
+        return member(value, parts[length:])
+    return _MISSING, []
+
+
+def member(value: Any, path: list[str]) -> tuple[Any, list[str]]:
+    names: list[str] = []
+    for name in path:
+        owner, value = value, inspect.getattr_static(value, name, _MISSING)
+        if value is _MISSING:
+            value = getattr(owner, name, _MISSING)
+        if value is _MISSING:
+            return _MISSING, []
+        if inspect.isclass(owner):
+            names = [f"{public}.{name}" for kind in owner.__mro__ for public in names_of(kind)]
+        else:
+            names = names_of(value)
+    return value, names
+
+
+def names_of(value: Any) -> list[str]:
+    """Return the full names under which a class or function may be in the reference."""
+    if not hasattr(value, "__qualname__"):
+        return []
+    name = f"{value.__module__}.{value.__qualname__}"
+    return [name, *_public.get(name, ())]
+
+
+_public: dict[str, list[str]] = {}
+
+
+def remember(app: Sphinx, env: BuildEnvironment) -> None:
+    """Learn which public names the documented classes and functions have."""
+    _public.clear()
+    for name, entry in env.get_domain("py").objects.items():  # type: ignore[attr-defined]
+        if not entry.aliased and entry.objtype in {"class", "exception", "function"}:
+            value, _ = look_up(name)
+            if hasattr(value, "__qualname__"):
+                _public.setdefault(f"{value.__module__}.{value.__qualname__}", []).append(name)
+
+
+_kept: list[str] = []
+
+
+def put_aside(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Keep napoleon from a docstring whose first words, up to a colon, it would take for a type."""
+    _kept[:] = []
+    if what in {"attribute", "data", "property"} and lines:
+        _kept[:], lines[:] = lines, ["…"]
+
+
+def put_back(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    if _kept:
+        lines[:] = _kept
+
+
+class _Left:
+    """A default value that is no Python when it is written down."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+def leave_out_reprs(
+    app: Sphinx, what: str, name: str, value: Any, options: Any, shown: str | None, result: str | None
+) -> tuple[str, str | None] | None:
+    """Write ... for default values such as functions, which Sphinx could not read in a signature."""
+    if shown is None or is_python(f"def f{shown}: ..."):
+        return None
+    parameters = [
+        each if each.default is each.empty or is_python(repr(each.default)) else each.replace(default=_Left())
+        for each in signature_of(value, bound_method=what == "method").parameters.values()
+    ]
+    shorter = inspect.Signature(parameters)
+    return stringify_signature(shorter, unqualified_typehints=True, show_return_annotation=False), result
+
+
+def is_python(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("autodoc-process-docstring", put_aside, priority=400)
+    app.connect("autodoc-process-docstring", put_back, priority=600)
+    app.connect("autodoc-process-signature", leave_out_reprs)
+    app.connect("env-updated", remember)
+    app.connect("missing-reference", resolve)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
