@@ -1,9 +1,9 @@
 """Errors that only Harn's methods end with. ::
 
-RequestFailed
-├── AttachRefused        somebody controls the session, or it cannot be controlled
-├── CheckpointRefused    a session was not rolled back or redone; ``status`` says why
-└── PlanConflict         a plan document has changed meanwhile: load it, merge, and try again
+    RequestFailed
+    ├── AttachRefused        somebody controls the session, or it cannot be controlled
+    ├── CheckpointRefused    a session was not rolled back or redone; ``status`` says why
+    └── PlanConflict         a plan document has changed meanwhile: load it, merge, and try again
 """
 
 from __future__ import annotations

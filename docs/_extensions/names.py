@@ -14,6 +14,7 @@ import inspect
 import sys
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -67,8 +68,9 @@ def names_for_type_checkers() -> dict[str, list[str]]:
     """Return what modules import for type checkers only, and under which name; signatures have such names."""
     found: dict[str, list[str]] = {}
     for name, module in list(sys.modules.items()):
-        if name.split(".")[0] == "acp_host" and getattr(module, "__file__", None):
-            for node in ast.walk(ast.parse(inspect.getsource(module))):
+        file = getattr(module, "__file__", None)
+        if name.split(".")[0] == "acp_host" and file:
+            for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))):
                 if isinstance(node, ast.ImportFrom) and node.module:
                     for alias in node.names:
                         found.setdefault(alias.asname or alias.name, []).append(f"{node.module}.{alias.name}")

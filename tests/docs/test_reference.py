@@ -58,16 +58,16 @@ def test_no_module_is_documented_twice() -> None:
     assert len(modules) == len(set(modules))
 
 
-@pytest.mark.parametrize("module", sorted(WHOLE))
-def test_what_is_documented_as_a_whole_says_what_is_public_and_what_it_is(module: str) -> None:
-    loaded = load(module)
-    if loaded is None:
-        pytest.skip(f"{TOOLKITS[module]} is not installed")
-    assert loaded.__doc__
-    for name in loaded.__all__:
-        value = getattr(loaded, name)
-        if inspect.isclass(value) or inspect.isroutine(value):
-            assert value.__doc__, name
+def test_what_is_public_says_what_it_is() -> None:
+    for module in sorted(WHOLE):
+        loaded = load(module)
+        if loaded is None:
+            continue
+        assert loaded.__doc__, module
+        for name in loaded.__all__:
+            value = getattr(loaded, name)
+            if inspect.isclass(value) or inspect.isroutine(value):
+                assert value.__doc__, f"{module}.{name}"
 
 
 def test_every_package_that_offers_names_is_in_the_reference() -> None:
@@ -113,8 +113,10 @@ def public_errors() -> dict[str, type[BaseException]]:
     """Return the errors among what the reference documents, by name."""
     found: dict[str, type[BaseException]] = {}
     for module, names in LISTED:
-        loaded = load(module)
-        for name in (names or loaded.__all__) if loaded else ():
+        if module.startswith("acp_host.ui."):  # these take long to load, and have none
+            continue
+        loaded = importlib.import_module(module)
+        for name in names or loaded.__all__:
             value = getattr(loaded, name)
             if inspect.isclass(value) and issubclass(value, acp_host.AcpError):
                 found[name] = value
