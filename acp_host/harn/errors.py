@@ -1,4 +1,6 @@
-"""Errors that only Harn's methods end with. ::
+"""Errors that only Harn's methods end with.
+
+::
 
     RequestFailed
     ├── AttachRefused        somebody controls the session, or it cannot be controlled

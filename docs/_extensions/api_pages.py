@@ -102,8 +102,8 @@ def members_of(value: type) -> list[str]:
 def is_documented(kind: type, name: str) -> bool:
     """Tell whether a member of a class is public and has a docstring in this library, not only in one above it."""
     value = vars(kind)[name]
-    if isinstance(value, kind):
-        return issubclass(kind, enum.Enum)
+    if issubclass(kind, enum.Enum) and isinstance(value, kind):
+        return True
     if name.startswith("_"):
         return False
     described = inspect.isroutine(value) or isinstance(value, property | classmethod | staticmethod | cached_property)

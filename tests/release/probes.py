@@ -232,6 +232,17 @@ def fuzz() -> None:
     import atheris  # noqa: F401
 
 
+def docs() -> None:
+    from sphinx.cmd.build import build_main
+
+    with tempfile.TemporaryDirectory() as folder:
+        settings = 'extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]\nhtml_theme = "furo"\n'
+        (Path(folder) / "conf.py").write_text(settings)
+        (Path(folder) / "index.md").write_text("# A page\n\n```{eval-rst}\n.. autoclass:: acp_host.Session\n```\n")
+        assert build_main(["-q", folder, f"{folder}/html"]) == 0
+        assert "id of the session" in (Path(folder) / "html/index.html").read_text()
+
+
 def dev() -> None:
     for name in ("hypothesis", "mypy", "pytest", "ruff", "towncrier"):
         importlib.import_module(name)
@@ -256,6 +267,7 @@ PROBES = {
     "jupyter": jupyter,
     "qt": qt,
     "fuzz": fuzz,
+    "docs": docs,
     "dev": dev,
 }
 """What is installed → what tries it and raises if it is incomplete; ``library`` is ``core`` without the command."""
