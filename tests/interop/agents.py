@@ -36,6 +36,10 @@ class Launch:
     environment: dict[str, str]
 
 
+KEY = "opens-nothing-at-all"
+"""What agents take for a key. Recordings leave it out wherever it stands, so it is no word of any language."""
+
+
 class Way(enum.Enum):
     """What an agent does in its own way, as far as tests have to know."""
 
@@ -49,6 +53,14 @@ class Way(enum.Enum):
     """It asks for permission under an id that no tool call has."""
     LEAVES_CALLS_OPEN = enum.auto()
     """It does not tell the end of a call that went well."""
+    KEEPS_THOUGHTS = enum.auto()
+    """It does not tell what the model thinks."""
+    CANNOT_EDIT = enum.auto()
+    """Its model is offered no tool that replaces text in a file."""
+    LETS_MODEL_GO_ON = enum.auto()
+    """It does not hang up on the model when a turn is cancelled."""
+    HIDES_FAILURES = enum.auto()
+    """A turn whose model has failed ends as if all were well."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +199,7 @@ def configure_opencode(home: Path, model: FakeModel, project: Path) -> dict[str,
                 "fake": {
                     "npm": "@ai-sdk/openai-compatible",
                     "name": "Fake",
-                    "options": {"baseURL": model.url, "apiKey": "none"},
+                    "options": {"baseURL": model.url, "apiKey": KEY},
                     "models": {"fake-model": described},
                 }
             },
@@ -208,7 +220,7 @@ def configure_qwen(home: Path, model: FakeModel, project: Path) -> dict[str, str
             "model": {"name": "fake-model"},
         },
     )
-    return {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": model.url, "OPENAI_MODEL": "fake-model"}
+    return {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": model.url, "OPENAI_MODEL": "fake-model"}
 
 
 def configure_gemini(home: Path, model: FakeModel, project: Path) -> dict[str, str]:
@@ -222,11 +234,11 @@ def configure_gemini(home: Path, model: FakeModel, project: Path) -> dict[str, s
         },
     )
     write_json(home / ".gemini/trustedFolders.json", {str(project): "TRUST_FOLDER"})
-    return {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": model.root, "GEMINI_MODEL": "gemini-2.5-pro"}
+    return {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": model.root, "GEMINI_MODEL": "gemini-2.5-pro"}
 
 
 def configure_copilot(home: Path, model: FakeModel, project: Path) -> dict[str, str]:
-    provider = {"BASE_URL": model.url, "TYPE": "openai", "API_KEY": "none"}
+    provider = {"BASE_URL": model.url, "TYPE": "openai", "API_KEY": KEY}
     return {
         **{f"COPILOT_PROVIDER_{name}": value for name, value in provider.items()},
         **{"COPILOT_MODEL": "fake-model", "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false"},
@@ -234,13 +246,13 @@ def configure_copilot(home: Path, model: FakeModel, project: Path) -> dict[str, 
 
 
 def configure_hermes(home: Path, model: FakeModel, project: Path) -> dict[str, str]:
-    described = {"default": "fake-model", "provider": "custom", "base_url": model.url, "api_key": "none"}
+    described = {"default": "fake-model", "provider": "custom", "base_url": model.url, "api_key": KEY}
     write_json(home / ".hermes/config.yaml", {"model": described})  # JSON is YAML, too
-    return {"HERMES_HOME": str(home / ".hermes"), "OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "none"}
+    return {"HERMES_HOME": str(home / ".hermes"), "OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": KEY}
 
 
 def configure_fast_agent(home: Path, model: FakeModel, project: Path) -> dict[str, str]:
-    return {"GENERIC_API_KEY": "none", "GENERIC_BASE_URL": model.url}
+    return {"GENERIC_API_KEY": KEY, "GENERIC_BASE_URL": model.url}
 
 
 def opencode_package() -> str:
@@ -280,14 +292,22 @@ AGENTS = {
             PythonPackage("hermes-agent[acp]", "0.19.0", (3, 11)),
             ("hermes-acp",),
             configure_hermes,
-            frozenset({Way.RUNS_WITHOUT_ASKING, Way.ASKS_UNDER_ANOTHER_ID, Way.LEAVES_CALLS_OPEN}),
+            frozenset(
+                {
+                    Way.RUNS_WITHOUT_ASKING,
+                    Way.ASKS_UNDER_ANOTHER_ID,
+                    Way.LEAVES_CALLS_OPEN,
+                    Way.LETS_MODEL_GO_ON,
+                    Way.HIDES_FAILURES,
+                }
+            ),
         ),
         RealAgent(
             "fast-agent",
             PythonPackage("fast-agent-mcp", "0.10.48", (3, 12)),
             ("fast-agent", "acp", "--model", "generic.fake-model", "--shell"),
             configure_fast_agent,
-            frozenset({Way.WRITES_THROUGH_HOST, Way.RUNS_COMMANDS_IN_HOST}),
+            frozenset({Way.WRITES_THROUGH_HOST, Way.RUNS_COMMANDS_IN_HOST, Way.KEEPS_THOUGHTS, Way.CANNOT_EDIT}),
         ),
     )
 }
