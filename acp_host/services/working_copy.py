@@ -10,9 +10,10 @@ content, that decides; else any difference of size, time or inode does, the time
 (``ctime``), which nobody can set back; it is believed of files that have not changed in the last minute. On Windows,
 which has none, files are hashed anew each time. A file system in memory (tmpfs) keeps no times of changes by a mapping.
 
-Not looked at: what is outside of the directories, where links lead, directories themselves, and what a ``.git`` holds,
-apart from what makes git run programs (``config``, ``hooks``, ``info/attributes``, the steps of a rebase) and what
-makes it look for these elsewhere (links, ``commondir`` and ``gitdir``).
+Not looked at: the files that this program's stdout and stderr go to, what is outside of the directories, where links
+lead, directories themselves, and what a ``.git`` holds, apart from what makes git run programs (``config``, ``hooks``,
+``info/attributes``, the steps of a rebase) and what makes it look for these elsewhere (links, ``commondir`` and
+``gitdir``).
 
 Everything is bounded, and a fingerprint that is not of everything says so; then only files that both have are compared.
 
@@ -45,6 +46,8 @@ _OPEN = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
+_OUTPUTS = (1, 2)
+"""The descriptors of stdout and stderr."""
 _STATUS_TELLS = os.name == "posix"
 """Whether an unchanged status means unchanged content."""
 _RECENT = 60_000_000_000
@@ -203,6 +206,15 @@ def _matters_to_git(entry: os.DirEntry[str], git: str) -> bool:
     return f"{os.sep}hooks{os.sep}" in entry.path.removeprefix(git)
 
 
+def _own_outputs() -> Iterator[tuple[int, int]]:
+    """Return what tells the files apart that this program's output goes to."""
+    for descriptor in _OUTPUTS:
+        with contextlib.suppress(OSError):  # it is closed
+            found = os.fstat(descriptor)
+            if stat.S_ISREG(found.st_mode):
+                yield found.st_dev, found.st_ino
+
+
 class _Look:
     """One look at the disk."""
 
@@ -213,6 +225,7 @@ class _Look:
         self._settled = earlier.began - _RECENT
         self._limits = limits
         self._stopped = stopped
+        self._own = frozenset(_own_outputs())
         self._deadline = time.monotonic() + limits.max_seconds
         self._to_hash = limits.max_hashed
         self._seen = 0
@@ -261,6 +274,8 @@ class _Look:
         try:
             found = entry.stat(follow_symlinks=False)
         except OSError:  # it is not there any more
+            return
+        if (found.st_dev, found.st_ino) in self._own:
             return
         path = entry.path
         state = FileState(found.st_mode, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)

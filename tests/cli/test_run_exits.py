@@ -73,6 +73,16 @@ async def says_nothing_of_its_end(agent: ScriptedAgent) -> None:
     agent.reply({"stopReason": "end_turn"})
 
 
+def test_output_in_the_directory_of_the_session_is_no_change_of_the_agents(tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text(POLICY)
+    line = [*PROGRAM, "run", "--json", "--permissions", "policy.toml", *ReferenceAgent.command(), "--", "/say Hello"]
+    with open(tmp_path / "run.jsonl", "wb") as out, open(tmp_path / "run.log", "wb") as log:
+        ran = subprocess.run(line, cwd=tmp_path, stdout=out, stderr=log, timeout=PATIENCE, check=False)
+    assert ran.returncode == ExitCode.COMPLETED
+    result = json.loads((tmp_path / "run.jsonl").read_text().splitlines()[-1])["result"]
+    assert (result["outcome"]["kind"], result["changes"]) == ("completed", [])
+
+
 def test_a_change_that_the_policy_forbids_is_a_violation(command: Command, tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text(POLICY)

@@ -71,6 +71,18 @@ def test_what_happens_to_files_is_found(tree: Path, limits: FingerprintLimits) -
     }
 
 
+@posix_only
+def test_the_output_of_this_program_is_left_out(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open(tree / "output", "w") as output:
+        monkeypatch.setattr(working_copy, "_OUTPUTS", (output.fileno(), 1 << 20))
+        assert changes(tree, lambda: output.write("more") and output.flush()) == {}
+
+        def put_another_in_its_place() -> None:
+            (tree / "file").rename(tree / "output")
+
+        assert changes(tree, put_another_in_its_place) == {"file": "deleted", "output": "created"}
+
+
 @pytest.mark.parametrize("limits", [PATIENT, STAT_ONLY], ids=["with hashes", "by status"])
 def test_nothing_is_found_where_nothing_happened(tree: Path, limits: FingerprintLimits) -> None:
     assert changes(tree, lambda: [path.read_bytes() for path in tree.rglob("*") if path.is_file()], limits) == {}
