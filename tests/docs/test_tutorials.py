@@ -10,7 +10,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from tests.docs.shell_lines import PROGRAMS, run_lines, shell_lines_of
 from tests.docs.snippets import ROOT, read_page
@@ -105,3 +107,50 @@ def test_the_qt_editor(tmp_path: Path) -> None:
     seen = desk.run("main.py", "save", "send /reminders", "send /notice warning The disk is almost full")
     assert "1 x: The user has saved notes.md." in seen["transcript"]
     assert seen["status"] == "Reference Agent: The disk is almost full"
+
+
+# --- scripts --------------------------------------------------------------------------------------------------------
+
+
+def test_automation(tmp_path: Path) -> None:
+    """Save each file and run each line in its turn; what is to be seen is seen, line after line."""
+    page = read_page("docs/tutorials/automation.md")
+    folder = tmp_path / "my-automation"
+    folder.mkdir()
+    seen = ""
+    for language, file, text in re.findall(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        if file:
+            (folder / file).write_text(text, encoding="utf-8")
+        elif language == "sh":
+            ran = run_lines(text, folder)
+            seen = f"{ran.stdout}\n{ran.stderr}"
+        elif language == "text":
+            for expected in text.splitlines():
+                assert all(part in seen for part in expected.split("…")), expected
+    assert (folder / "notes.md").read_text() == "# Notes\n" + "- The reference agent was here.\n" * 2
+    assert not list((folder / "one").iterdir())
+
+
+# --- a notebook -----------------------------------------------------------------------------------------------------
+
+
+async def test_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the cells in a kernel. What is typed and pressed in the widget is done in tests/ui/jupyter, in a browser."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setenv("PATH", PROGRAMS)
+    page = read_page("docs/tutorials/notebook.md")
+    cells = re.findall(r"^```(?:python|text)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}})
+    await client.async_execute()
+    outputs = ["".join(map(str, cell["outputs"])) for cell in notebook.cells]
+    widget, _, table, value, meanwhile, _, magic, reminded, noticed, counted, _ = outputs
+    assert "application/vnd.jupyter.widget-view+json" in widget
+    assert "text/html" in table
+    assert "Hello from a cell" in table
+    assert "('Hello from a cell', 'completed', 'end_turn')" in value
+    assert "meanwhile: running" in meanwhile
+    assert "<strong>Done.</strong>" in magic
+    assert "1 x: The last losses were [0.134," in reminded
+    assert "['The disk is almost full']" in noticed
+    assert "Counter({'message':" in counted
