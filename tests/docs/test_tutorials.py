@@ -148,7 +148,7 @@ async def test_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "application/vnd.jupyter.widget-view+json" in widget
     assert "text/html" in table
     assert "Hello from a cell" in table
-    assert "('Hello from a cell', 'completed', 'end_turn')" in value
+    assert "Hello from a cell completed end_turn" in value
     assert "meanwhile: running" in meanwhile
     assert "<strong>Done.</strong>" in magic
     assert "1 x: The last losses were [0.134," in reminded
