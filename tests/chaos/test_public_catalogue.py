@@ -69,6 +69,16 @@ async def test_r440_every_agent_of_the_public_catalogue(bad: BadAgent, tmp_path:
     assert [finding for finding in met.findings() if finding.ok is not True] == []
 
 
+@pytest.mark.parametrize("name", ["characters-in-pieces", "no-directory"])
+async def test_r440_agents_whose_commands_are_run(name: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    met = find(name).meet()
+    await meet(find(name), met.transport(), met, permissions=PermissionPolicy("allow_once"))
+    findings = met.findings()
+    assert [finding for finding in findings if finding.ok is not True] == []
+    assert any("character" in finding.rule or "directory" in finding.rule for finding in findings)
+
+
 @pytest.mark.parametrize("bad", PROCESSES, ids=str)
 @pytest.mark.skipif(sys.platform == "win32", reason="the programs use POSIX signals")
 async def test_r440_every_bad_process_of_the_public_catalogue(bad: BadAgent) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from acp_host.testing.chaos.bad_agent import Chapter
+from acp_host.testing.chaos.bad_agent import Chapter, Ends
 from acp_host.testing.chaos.encounter import Encounter, Step
 from acp_host.testing.chaos.messages import ASK, EDIT, FORM, options, permission
 
@@ -305,3 +305,20 @@ async def asks_and_leaves(agent: Encounter) -> None:
         agent.journal.asked(agent.request(ASK, permission()), ASK, must_be_answered=False)
     agent.end(prompt)
     await asyncio.sleep(0.05)
+
+
+@CHAPTER.whole(
+    186,
+    "refuses-its-own-option",
+    does="Asks, and refuses the option that it is answered with, by failing the prompt with -32602.",
+    rule="The turn has failed. Say what was offered and what was chosen, for it is not the user's fault.",
+    row="R126",
+    ends=Ends.FAILED,
+)
+async def refuses_its_own_option(agent: Encounter) -> None:
+    await agent.begin()
+    prompt = await agent.prompt()
+    answer = await agent.ask(ASK, permission())
+    _must_be_offered(agent, answer, {"allow_once", "reject_once"})
+    agent.reply_error(-32602, "Invalid params", {"details": "there is no such option"}, to=prompt)
+    agent.ended(prompt)

@@ -230,5 +230,20 @@ async def half_a_last_line(agent: Encounter) -> None:
     await agent.close()
 
 
+@CHAPTER.whole(
+    239,
+    "cancelled-without-a-cancel",
+    does="Ends a turn as `cancelled` that nobody has cancelled.",
+    rule="Know by yourself that the user has not asked for it; what was said is kept.",
+    row="R491",
+    ends=Ends.EITHER,
+)
+async def cancelled_without_a_cancel(agent: Encounter) -> None:
+    await agent.begin()
+    prompt = await agent.prompt()
+    agent.say("I had better not.")
+    agent.end(prompt, {"stopReason": "cancelled"})
+
+
 def _id(prompt: Any) -> bytes:
     return json.dumps(prompt["id"]).encode()

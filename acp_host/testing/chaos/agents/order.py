@@ -225,3 +225,23 @@ for _number, (_name, _error) in enumerate(GONE.items(), 102):
         whole=_lost(*_error),
         ends=Ends.FAILED,
     )
+
+
+@CHAPTER.whole(
+    106,
+    "works-without-a-prompt",
+    does="Goes to work before there is a prompt: a tool call, a question about it, its end, and a word about that.",
+    rule="Show it, answer the question, and keep all of it out of the turn that comes.",
+    row="R21",
+)
+async def works_without_a_prompt(agent: Encounter) -> None:
+    await agent.begin()
+    agent.update({"sessionUpdate": "tool_call", **EDIT, "status": "in_progress"}, "session-1")
+    await agent.ask(ASK, permission())
+    agent.update(
+        {"sessionUpdate": "tool_call_update", "toolCallId": EDIT["toolCallId"], "status": "completed"}, "session-1"
+    )
+    agent.say("All by myself.", "session-1")
+    prompt = await agent.prompt()
+    agent.say("the answer")
+    agent.end(prompt)

@@ -132,6 +132,40 @@ async def _dangerous_variables(agent: Encounter, cwd: str) -> None:
         await agent.ask("terminal/create", params)
 
 
+async def _run(agent: Encounter, script: str, **members: Any) -> dict[str, Any]:
+    """Run a line of a shell in the host, and return what it printed; nothing where that is not offered."""
+    params = {"sessionId": "session-1", "command": "/bin/sh", "args": ["-c", script], **members}
+    answer = await agent.ask("terminal/create", params)
+    if "error" in answer:
+        return {}
+    terminal = {"sessionId": "session-1", **answer["result"]}
+    await agent.ask("terminal/wait_for_exit", terminal)
+    printed: dict[str, Any] = (await agent.ask("terminal/output", terminal)).get("result") or {}
+    await agent.ask("terminal/release", terminal)
+    return printed
+
+
+async def _characters_in_pieces(agent: Encounter, cwd: str) -> None:
+    printed = await _run(agent, r"printf '\303'; sleep 0.1; printf '\244\303\244'")
+    if printed:
+        agent.must("characters are whole, in whatever pieces they come", printed.get("output") == "ää", printed)
+    printed = await _run(agent, r"printf '\303\244\303\244'", outputByteLimit=3)
+    if printed:
+        whole = printed.get("output") == "ä" and printed.get("truncated") is True
+        agent.must("what is kept of an output begins with a whole character", whole, printed)
+
+
+async def _no_directory(agent: Encounter, cwd: str) -> None:
+    printed = await _run(agent, "pwd -P")
+    if printed:
+        here = _is_same(printed.get("output", "").strip(), cwd)
+        agent.must("a command without a directory runs in that of the session", here, printed)
+
+
+def _is_same(path: str, other: str) -> bool:
+    return os.path.realpath(path) == os.path.realpath(other)
+
+
 for _number, _name, _does, _rule, _row, _step in (
     (
         261,
@@ -267,3 +301,23 @@ CHAPTER.add(
     row="R166",
     whole=_in_a_session(_urls),
 )
+
+for _number, _name, _does, _rule, _row, _step in (
+    (
+        271,
+        "characters-in-pieces",
+        "Runs commands whose characters come in pieces, and asks for so little of them that one would be cut.",
+        "Put the pieces together; what is kept begins with a whole character, and says that something is missing.",
+        "R110",
+        _characters_in_pieces,
+    ),
+    (
+        272,
+        "no-directory",
+        "Runs a command and does not say where.",
+        "It runs in the directory of the session.",
+        "R112",
+        _no_directory,
+    ),
+):
+    CHAPTER.add(_number, _name, does=_does, rule=_rule, row=_row, whole=_in_a_session(_step))

@@ -272,3 +272,15 @@ for _number, _result in enumerate(NAMELESS_SESSIONS, 148):
         whole=_opens(_result),
         ends=Ends.FAILED,
     )
+
+
+@CHAPTER.step(
+    153,
+    "chunks-without-a-text",
+    does="Sends chunks of text that are empty, before the first word, between two of them, and after the last.",
+    rule="They are nothing: no message of their own, and no end of one.",
+    row="R486",
+)
+def chunks_without_a_text(agent: Encounter) -> None:
+    for text in ("", "one ", "", "two ", ""):
+        agent.say(text)

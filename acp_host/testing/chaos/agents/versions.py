@@ -183,3 +183,19 @@ async def subagents_nobody_knows(agent: Encounter) -> None:
         agent.update({"sessionUpdate": "subagent_update", "sessionId": "child", "title": title})
     agent.update(chunk("late"), "child")
     await agent.ask(ASK, permission(session_id="child"))
+
+
+@CHAPTER.whole(
+    288,
+    "works-unasked",
+    does="Speaks version 2 alone, and works and speaks before there is a prompt.",
+    rule="That is a turn of the agent's own: show it, and let the user cancel it. A prompt comes after it.",
+    row="R243",
+    ends=Ends.EITHER,
+)
+async def works_unasked(agent: Encounter) -> None:
+    if await _agreed_on_2(agent):
+        agent.state("running", "session-1")
+        agent.update({**chunk("By myself."), "messageId": "own"}, "session-1")
+        agent.state("idle", "session-1", stopReason="end_turn")
+        await _a_turn_of_version_2(agent)
