@@ -189,11 +189,16 @@ class PermissionPolicy:
 
     def _by_default(self, spared: PermissionRule | None, passed: tuple[tuple[PermissionRule, str], ...]) -> Explanation:
         if spared is None or not self.default.allows:
-            return Explanation(
-                decision=self.default, rule=None, reason="no rule matches, and this is the default", passed=passed
-            )
+            reason = "no rule matches, and this is the default" if self.rules else self._everything
+            return Explanation(decision=self.default, rule=None, reason=reason, passed=passed)
         reason = f"its kind is unknown, and {_called(spared)} matches but for that"
         return Explanation(decision=PermissionDecision.ASK, rule=spared, reason=reason, passed=passed)
+
+    @property
+    def _everything(self) -> str:
+        """What a policy without rules does, as a sentence."""
+        done = {PermissionDecision.ASK: "asks about", PermissionDecision.CANCEL: "cancels"}
+        return f"the policy {done.get(self.default, 'allows' if self.default.allows else 'rejects')} everything"
 
     def explain(
         self,
