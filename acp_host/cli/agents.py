@@ -10,6 +10,7 @@ from typing import Any
 
 from acp_host.automation.known_agents.all_agents import KnownAgents
 from acp_host.automation.known_agents.locations import Locations
+from acp_host.automation.known_agents.names import NAME_PREFIX
 from acp_host.automation.known_agents.own_entries import OwnEntry, add_own, remove_own
 from acp_host.automation.known_agents.registries import (
     OFFICIAL_REGISTRY,
@@ -21,7 +22,6 @@ from acp_host.cli.agents_view import agent_json, agents_json, agents_table, deta
 from acp_host.cli.completers import known_agents, own_agents, sources
 from acp_host.cli.exits import ExitCode, code_of_error, exit_code_help
 from acp_host.cli.interrupts import Interrupts
-from acp_host.cli.named import NAME_PREFIX
 from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.cli.target import target_of
 from acp_host.diagnostics import Diagnostic

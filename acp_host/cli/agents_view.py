@@ -14,8 +14,8 @@ from rich.text import Text
 
 from acp_host.automation.known_agents.all_agents import KnownAgent, KnownAgents
 from acp_host.automation.known_agents.last_seen import SeenAgent
+from acp_host.automation.known_agents.names import NAME_PREFIX, is_command_too
 from acp_host.automation.known_agents.ways import Readiness, Way, WayKind
-from acp_host.cli.named import NAME_PREFIX, is_command_too
 from acp_host.cli.printer import plain
 from acp_host.printable import one_line
 from acp_host.transports.remote_address import RemoteAddress

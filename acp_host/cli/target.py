@@ -1,7 +1,7 @@
 """What a command line says about the agent to connect to, a command, a URL or a name: :class:`Target`.
 
-One word that is a known agent's name stands for that agent, see :func:`~acp_host.cli.named.named_agent` for
-when it is one.
+One word that is a known agent's name stands for that agent; when it is one, says
+:func:`~acp_host.automation.known_agents.names.named_agent`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any
 from attrs import field, frozen
 
 from acp_host.automation.known_agents.all_agents import KnownAgent
+from acp_host.automation.known_agents.names import named_agent
 from acp_host.automation.known_agents.ways import Readiness, Way
-from acp_host.cli.named import fetch, named_agent, remember
+from acp_host.cli.named import fetch, remember
 from acp_host.errors import InvalidInput
 from acp_host.host.agent_target import AgentTarget
 from acp_host.protocol.negotiation import Agreement

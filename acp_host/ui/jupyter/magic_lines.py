@@ -17,7 +17,7 @@ __all__ = ["COMMANDS", "HELP", "MagicLine", "read_line", "read_prompt_options"]
 HELP = """\
 An agent in this notebook.
 
-%acp connect [options] AGENT...   start an agent, by its command or its URL, and show the conversation
+%acp connect [options] AGENT...   start an agent, by its name, command or URL, and show the conversation
      --cwd DIR                    where its session works
      --files, --terminals         let it read and write files, and run commands, through this notebook
      --permissions WORD           ask (in the widget), reject, read_only, allow_once

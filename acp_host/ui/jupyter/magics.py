@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -12,7 +13,10 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from IPython.display import display
 
 from acp_host import blocking
+from acp_host.automation.known_agents.all_agents import KnownAgents
+from acp_host.automation.known_agents.names import named_agent
 from acp_host.errors import AcpError, InvalidInput, InvalidState
+from acp_host.host.agent_target import AgentTarget
 from acp_host.host.outcome import TurnResult
 from acp_host.printable import printable
 from acp_host.state.option_entries import SessionOption
@@ -102,8 +106,8 @@ class AcpMagics(Magics):
     def _connect(self, line: MagicLine) -> None:
         options = dict(line.options)
         if not line.words:
-            raise InvalidInput("%acp connect: name the agent's command or its URL")
-        target = line.words[0] if len(line.words) == 1 else list(line.words)
+            raise InvalidInput("%acp connect: name the agent, its command or its URL")
+        target = _target_of(line.words)
         options |= {name: True if options[name] else None for name in ("files", "terminals")}
         widget = AgentWidget(target, **options)
         self._close()
@@ -177,7 +181,7 @@ class AcpMagics(Magics):
         """Return what can follow these words of a line."""
         match done:
             case ["connect", *_]:
-                return ["--cwd", "--files", "--terminals", "--permissions"]
+                return ["--cwd", "--files", "--terminals", "--permissions", *KnownAgents.load()]
             case ["prompt", *_]:
                 return ["--background", "--interpolate"]
             case ["remind", *_]:
@@ -191,6 +195,13 @@ class AcpMagics(Magics):
             case ["option", name]:
                 return _values(self._here().session.options.snapshot().get(name))
         return []
+
+
+def _target_of(words: Sequence[str]) -> AgentTarget | str | list[str]:
+    agent = named_agent(words, os.environ)
+    if agent is not None:
+        return agent.target()
+    return words[0] if len(words) == 1 else list(words)
 
 
 def _show(widget: AgentWidget) -> None:

@@ -16,6 +16,8 @@ from traitlets.config import Config
 
 import acp_host
 from acp_host import blocking
+from acp_host.automation.known_agents.locations import Locations
+from acp_host.automation.known_agents.own_entries import OwnEntry, add_own
 from acp_host.testing import ReferenceAgent
 from acp_host.ui.jupyter import AgentWidget, UsageHistory
 from acp_host.ui.jupyter.magic_lines import COMMANDS, HELP, read_line
@@ -98,6 +100,15 @@ def test_connecting_again_ends_the_one_before(shell: Shell) -> None:
     with pytest.raises(acp_host.ConnectionClosed):
         before.prompt("Hello")
     assert magics.widget is not before
+
+
+def test_a_known_agent_is_named(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    add_own(Locations.for_user().own, "mine", OwnEntry(command=tuple(ReferenceAgent.command())))
+    assert shell.completions("%acp connect mi") == ["mine"]
+    shell.run("%acp connect mine")
+    assert shell.value("prompt /say Hello").text == "Hello"
+    assert "no agent is known by the name 'theirs'" in shell.run("%acp connect agent:theirs")
 
 
 def test_a_line_and_a_cell_prompt_and_wait(talking: Shell) -> None:
