@@ -16,8 +16,9 @@ import stat
 import tempfile
 import threading
 import zlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import IO, TypeVar
 
 from attrs import frozen
@@ -72,9 +73,16 @@ class ChangeTracker:
     Args:
         directory: its path.
         limits: how much work a look may be.
+        own_files: returns files that this program writes meanwhile: they are none that have changed; may block.
     """
 
-    def __init__(self, directory: str, limits: FingerprintLimits | None = None) -> None:
+    def __init__(
+        self,
+        directory: str,
+        limits: FingerprintLimits | None = None,
+        own_files: Callable[[], Iterable[Path]] = tuple,
+    ) -> None:
+        self._own_files = own_files
         self._root = os.path.realpath(directory)
         # The content is compared as text, where there is any: hashes would have to read all of it once more.
         self._limits = limits or FingerprintLimits(max_hashed=0)
@@ -123,7 +131,8 @@ class ChangeTracker:
 
     def _end(self, stopped: Callable[[], bool]) -> ChangedFiles:
         after = take_fingerprint([self._root], self._before, self._limits, stopped=stopped)
-        differences = compare(self._before, after)
+        own = {os.path.realpath(path) for path in self._own_files()}
+        differences = [each for each in compare(self._before, after) if each.path not in own]
         problem = self._before.problem or after.problem
         if len(differences) > MOST_CHANGES:
             problem = f"only {MOST_CHANGES} of {len(differences)} changed files are listed"
@@ -162,12 +171,14 @@ class ChangeTracker:
 
 
 @asynccontextmanager
-async def tracked(directory: str | None) -> AsyncIterator[ChangeTracker | None]:
-    """Track the changes in a directory while the block runs; ``None``: nothing is tracked."""
+async def tracked(
+    directory: str | None, own_files: Callable[[], Iterable[Path]]
+) -> AsyncIterator[ChangeTracker | None]:
+    """Track the changes in a directory while the block runs, but for own files; ``None``: nothing is tracked."""
     if directory is None:
         yield None
         return
-    tracker = ChangeTracker(directory)
+    tracker = ChangeTracker(directory, own_files=own_files)
     tracker.begin()
     try:
         yield tracker

@@ -79,7 +79,7 @@ class _Conductor:
     async def _run(self) -> RunResult:
         plan, began, clock = self._plan, time.time(), time.monotonic()
         with self._total_timeout():
-            async with tracked(plan.cwd if plan.track_changes else None) as self._tracker:
+            async with tracked(plan.cwd if plan.track_changes else None, plan.own_files) as self._tracker:
                 last = await self._attempts()
                 self._error = last.error
                 if isinstance(last.error, InvalidInput) and not last.prompt_sent:

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -18,6 +18,7 @@ from acp_host.automation.target import ResolvedTarget
 from acp_host.errors import InvalidInput
 from acp_host.host.agent_target import AgentTarget
 from acp_host.host.connect import StartTimeouts, connect
+from acp_host.host.own_files import own_files
 from acp_host.host.prompt_content import PromptPart
 from acp_host.reminders import Reminder, ReminderPolicy
 from acp_host.state.reminder_entry import Rung
@@ -87,6 +88,12 @@ class RunPlan:
         parts = [repr(part) for part in self.prompt] + [reminder.body for reminder in self.reminders]
         told = [*self.place, str(self.session), str(self.continue_last), *parts]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+    def own_files(self) -> Iterator[Path]:
+        """Return the files that the run writes itself while the agent works; blocks."""
+        if self.journal is not None:
+            yield self.journal.path
+        yield from own_files(self.connection.get("audit"), self.connection.get("record"))
 
     async def in_journal(
         self, method: Callable[Concatenate[RunJournal, _P], _T], *args: _P.args, **kwargs: _P.kwargs

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import frozen
@@ -47,6 +48,7 @@ class ChangeCheckSettings:
         clock: says when.
         report: takes diagnostics.
         limits: how much work a look at the directories may be.
+        own_files: returns the files that this program writes itself; may block.
     """
 
     policy: PermissionPolicy
@@ -57,6 +59,7 @@ class ChangeCheckSettings:
     clock: Clock
     report: Callable[[Diagnostic], None]
     limits: FingerprintLimits
+    own_files: Callable[[], Iterable[Path]]
 
 
 class ChangeCheck:
@@ -112,8 +115,6 @@ class ChangeCheck:
         self._before = self._latest = await self._look()
         self._permitted = Permitted()
         self._permitted.anything = self._always
-        if self._settings.audit.file is not None:
-            self.announce(str(self._settings.audit.file))  # every turn adds to it; nobody could tell who else did
 
     async def _end(self) -> None:
         after = await self._look()
@@ -137,6 +138,8 @@ class ChangeCheck:
 
     def _judge(self, after: Fingerprint) -> ChangeReport:
         settings = self._settings
+        for path in settings.own_files():  # every turn adds to them; nobody could tell who else did
+            self.announce(str(path))
         before = self._before or Fingerprint({}, "the files were not looked at before the turn")
         return judge_changes(
             compare(before, after),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from acp_host.host.diagnostic_log import DiagnosticLog
 from acp_host.host.directories import Directories
 from acp_host.host.incoming import RequestHandler
 from acp_host.host.lint_mode import LintMode
+from acp_host.host.own_files import own_files
 from acp_host.host.reconnect_policy import ReconnectPolicy
 from acp_host.host.services import ServiceSet
 from acp_host.host.telemetry.settings import Telemetry
@@ -246,6 +248,7 @@ class connect:
             audit=audit or AuditTrail(),
             elicitation=_elicitation(elicitation),
         )
+        self._recording = None if record is None else _recording(record)
         self._options = ConnectionOptions(
             client_info=client_info or Implementation("acp_host", __version__, title="acp_host"),
             directories=Directories(here=allow_remote_services or not self._is_remote()),
@@ -263,10 +266,10 @@ class connect:
             telemetry=Telemetry.of(telemetry),
             quirks=QUIRKS if quirks is None else quirks,
             max_message_size=max_message_size,
+            own_files=partial(own_files, self._services.audit, self._recording),
         )
         if self._is_remote():
             check_remote(self._services, self._options, allow_remote_services)
-        self._recording = None if record is None else _recording(record)
         self._handlers = dict(handlers or {})
         self._host: HostConnection | None = None
         self._entered = False

@@ -187,6 +187,7 @@ class HostConnection(AgentMethods):
             clock=self._options.clock,
             report=self.diagnostics.add,
             limits=limits,
+            own_files=self._options.own_files,
         )
 
     def _login_link(self) -> LoginLink:

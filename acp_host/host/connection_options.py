@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
 from attrs import field, frozen
 
 from acp_host.host.authentication import LoginHandler, LoginRunner
@@ -43,6 +46,8 @@ class ConnectionOptions:
         max_message_size: longest message that is read, in bytes.
         clock: says when something happened.
         telemetry: what is told to OpenTelemetry; ``None``: nothing.
+        own_files: returns the files that this program writes for the connection, so that nobody takes them for the
+            agent's doing; may block.
         offer: what the agent was told the host offers, where that was settled before: in a recording. ``None``: what
             the services and the other options amount to.
     """
@@ -64,4 +69,5 @@ class ConnectionOptions:
     max_message_size: int = MAX_MESSAGE_SIZE
     clock: Clock = field(factory=SystemClock)
     telemetry: Telemetry | None = None
+    own_files: Callable[[], Iterable[Path]] = tuple
     offer: ClientCapabilities | None = None

@@ -1,4 +1,4 @@
-"""The files of a recording: :class:`RecordingFile`.
+"""The files of a recording: :class:`RecordingFile`, :func:`files_of`.
 
 One file grows to a maximum and becomes an earlier part then; of the parts the first is kept, because it has the
 handshake, and the newest. Everything here blocks and belongs to one thread.
@@ -27,13 +27,30 @@ from acp_host.recording.format import (
     place_of,
 )
 
-__all__ = ["RecordingFile"]
+__all__ = ["RecordingFile", "files_of"]
 
 _FIRST_LINE = 64 * 1024
 """Bytes of the first line of a file that exists that are looked at."""
+_NEW_FILE = "acp-{moment}-{process}.jsonl"
+"""Name of a new file in a folder."""
 _LOOKS_RECORDED = re.compile(rb'\{"dir": ?"(?:in|out|meta)"')
 _LOCKED_BYTE = 2**62
 """Where a file is locked on Windows, whose locks keep others from reading."""
+
+
+def files_of(path: str | os.PathLike[str]) -> list[Path]:
+    """Return the files of a recording that this process makes, the earlier parts included; of a folder, of all of them.
+
+    Args:
+        path: as for :class:`RecordingFile`.
+
+    Raises:
+        OSError: they cannot be looked for.
+    """
+    given = Path(path)
+    pattern = _NEW_FILE.format(moment="*", process=os.getpid())
+    newest = list(given.glob(pattern)) if given.is_dir() else [given]
+    return [file for each in newest if each.exists() for file in (each, *parts_of(each).values())]
 
 
 class RecordingFile:
@@ -56,8 +73,7 @@ class RecordingFile:
     def __init__(self, path: str | os.PathLike[str], *, max_bytes: int, max_files: int) -> None:
         self.path = Path(path)
         if self.path.is_dir():
-            moment = time.strftime("%Y%m%d-%H%M%S")
-            self.path /= f"acp-{moment}-{os.getpid()}.jsonl"
+            self.path /= _NEW_FILE.format(moment=time.strftime("%Y%m%d-%H%M%S"), process=os.getpid())
         self._max_bytes = max_bytes
         self._max_files = max_files
         try:

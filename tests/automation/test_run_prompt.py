@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import os
 import pickle
 import sys
 from collections.abc import Awaitable, Callable
@@ -188,6 +189,18 @@ async def test_only_what_was_certainly_not_begun_is_tried_again(tmp_path: Path) 
 def test_a_wrong_argument_is_refused_at_once(tmp_path: Path, arguments: dict[str, Any], problem: str) -> None:
     with pytest.raises(InvalidInput, match=problem):
         run_prompt(**{"agent": ["agent"], "prompt": "x", "cwd": tmp_path, **arguments})
+
+
+async def test_what_the_run_itself_writes_there_is_no_change_of_the_agents(tmp_path: Path) -> None:
+    (tmp_path / "talks").mkdir()
+    own: dict[str, Any] = {"key": "x", "journal": tmp_path / "runs.sqlite3", "record": tmp_path / "talks"}
+    own["audit"] = acp_host.AuditTrail(file=tmp_path / "audit.jsonl")
+    prompt = "/write notes.md\nNew"
+    own |= {"files": True, "permissions": acp_host.PermissionPolicy.allow_once()}
+    result = await run_prompt(ReferenceAgent.command(), prompt, cwd=tmp_path, **own)
+    own["audit"].close()
+    assert [len(os.listdir(folder)) for folder in (tmp_path, tmp_path / "talks")] == [4, 1]
+    assert [change.path for change in result.changes] == ["notes.md"]
 
 
 @pytest.mark.parametrize("serve", [serve_websocket, serve_http])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -410,6 +411,31 @@ async def test_the_hosts_own_audit_file_is_not_laid_to_the_agent(work: Path) -> 
     assert (work / "audit.jsonl").exists()
     told = [(change.path, change.verdict) for result in results if result.changes for change in result.changes.changes]
     assert (str(work / "audit.jsonl"), "forbidden") not in told
+
+
+@pytest.mark.parametrize("record", ["talk.jsonl", "talks"])
+async def test_the_hosts_own_recording_is_not_laid_to_the_agent(work: Path, record: str) -> None:
+    (work / "talks").mkdir()
+
+    def recordings() -> list[Path]:
+        return list(work.glob("**/*.jsonl"))
+
+    def until_recorded() -> None:
+        while not any("session/prompt" in path.read_text() for path in recordings()):
+            time.sleep(0.01)
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session("s-1")
+        prompt = await agent.expect("session/prompt")
+        put("secret/key", "agent")
+        await asyncio.to_thread(until_recorded)
+        agent.reply(DONE, to=prompt)
+
+    _, [result] = await turns(script, record=record)
+    recording = recordings()[0]
+    assert result.changes is not None
+    verdicts = {change.path: change.verdict for change in result.changes.changes}
+    assert verdicts == {str(work / "secret/key"): "forbidden", str(recording): "announced"}
 
 
 async def test_the_hosts_own_file_of_remembered_answers_is_not_laid_to_the_agent(work: Path) -> None:

@@ -17,7 +17,7 @@ from acp_host.diagnostics import Diagnostic
 from acp_host.errors import InvalidInput
 from acp_host.recording import MetaEvent, RecordedLine, Recorder, Recording, Redaction, read_recording
 from acp_host.recording import recorder as recorder_module
-from acp_host.recording.file import RecordingFile
+from acp_host.recording.file import RecordingFile, files_of
 from acp_host.recording.format import part_path, parts_of
 
 needs_unix = pytest.mark.skipif(sys.platform == "win32", reason="modes and special files of Unix")
@@ -151,6 +151,7 @@ class TestBounds:
         connection.close()
         recorder.flush()
         assert len(parts_of(path)) == 2
+        assert set(files_of(path)) == set(path.parent.iterdir())
         lines = list(read_recording(path))
         found = [line.message["n"] for line in lines if line.message]
         assert found[0] == 0
