@@ -54,7 +54,11 @@ def _place(value: Any) -> Any:
     place = os.fspath(value)
     if not isinstance(place, str) or not is_url(place):
         return os.path.abspath(place)
-    if urlsplit(place).password is not None:
+    try:
+        has_password = urlsplit(place).password is not None
+    except ValueError as error:
+        raise InvalidInput(f"Job(cwd=…) takes the URL of a git repository: {error}") from None
+    if has_password:
         raise InvalidInput(
             "Job(cwd=…) takes no URL with a password, which would get into results: git has helpers for it"
         )
@@ -68,7 +72,7 @@ def _path(value: Any) -> str | None:
 
 
 def _texts(value: Any) -> Any:
-    texts = (value,) if isinstance(value, str) else tuple(value)
+    texts = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (value,)
     if not all(isinstance(text, str) and text.strip() for text in texts):
         raise InvalidInput("Job(remind=…) takes texts")
     return texts
@@ -135,7 +139,7 @@ class Job:
             raise InvalidInput(f"a job is an object with members such as prompt and cwd, not {data!r}")
         known = {attribute.name for attribute in attrs.fields(cls)}
         odd = sorted(str(name) for name in data if name not in known)
-        missing = [name for name in ("prompt", "cwd") if name not in data]
+        missing = [name for name in ("prompt", "cwd") if data.get(name) is None]
         if odd or missing:
             raise InvalidInput(f"a job has no member {odd[0]}" if odd else f"a job needs the member {missing[0]}")
         values = {name: value for name, value in data.items() if value is not None}
@@ -190,7 +194,7 @@ def read_jobs(path: str | os.PathLike[str]) -> list[Job]:
         if line.strip():
             try:
                 jobs.append(Job.from_json(json.loads(line), where=Path(path).parent))
-            except ValueError as error:  # what json raises is one, and InvalidInput, too
+            except (ValueError, RecursionError) as error:  # what json raises is one, and InvalidInput, too
                 raise InvalidInput(f"{os.fspath(path)}, line {number}: {error}") from None
     return jobs
 

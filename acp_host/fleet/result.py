@@ -181,7 +181,7 @@ class JobResult:
         Raises:
             InvalidInput: it is none of this version.
         """
-        if data.get("version") != FORMAT_VERSION:
+        if not isinstance(data, Mapping) or data.get("version") != FORMAT_VERSION:
             raise InvalidInput(f"this is no result of a job in version {FORMAT_VERSION}")
         try:
             return cls(
@@ -201,7 +201,7 @@ class JobResult:
                 host=data["host"],
                 from_journal=data["fromJournal"],
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise InvalidInput(f"this is no result of a job: {error!r}") from None
 
 

@@ -132,20 +132,27 @@ class HttpPeer:
             kind = interface.get("transport") or interface.get("protocolBinding") if isinstance(interface, dict) else ""
             url = interface.get("url") if kind == "JSONRPC" else None
             if isinstance(url, str):
-                endpoint = urljoin(self._address, url)
-                if _origin(endpoint) != _origin(self._address):
-                    text = (
-                        f"the Agent Card of {self._address} sends to {endpoint}; pass it as `endpoint` if it is right"
-                    )
-                    raise ExternalAgentError(text, kind="discovery")
-                return endpoint
+                return self._same_origin(url)
         raise ExternalAgentError(f"the Agent Card of {self._address} names no JSON-RPC endpoint", kind="discovery")
+
+    def _same_origin(self, url: str) -> str:
+        try:
+            endpoint = urljoin(self._address, url)
+            is_same = _origin(endpoint) == _origin(self._address)
+            httpx2.URL(endpoint)
+        except (ValueError, httpx2.InvalidURL):
+            text = f"the Agent Card of {self._address} names a JSON-RPC endpoint that is no address: {url[:200]!r}"
+            raise ExternalAgentError(text, kind="discovery") from None
+        if not is_same:
+            text = f"the Agent Card of {self._address} sends to {endpoint}; pass it as `endpoint` if it is right"
+            raise ExternalAgentError(text, kind="discovery")
+        return endpoint
 
 
 def _decoded(status: int, body: bytes) -> Any:
     try:
         decoded = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         decoded = None
     is_answer = isinstance(decoded, Mapping) and ("error" in decoded or "result" in decoded)
     if not httpx2.codes.is_success(status) and not is_answer:
@@ -163,7 +170,11 @@ def _origin(address: str) -> tuple[str, str | None, int | None]:
 
 
 def _checked(address: str) -> str:
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+        _origin(address)
+    except ValueError as error:
+        raise InvalidInput(f"{address!r} is no address of an agent: {error}") from None
     if not parts.hostname or parts.scheme not in ("https", "http"):
         raise InvalidInput(f"{address!r} is no address of an agent; it begins with https://")
     if parts.scheme == "http" and parts.hostname not in _THIS_MACHINE:

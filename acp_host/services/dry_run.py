@@ -123,7 +123,7 @@ def _messages(lines: Iterable[str]) -> Iterator[tuple[int, str, Mapping[str, Any
             continue
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InvalidInput(f"line {number} of the recording is not JSON") from None
         message = record.get("msg") if isinstance(record, dict) else None
         if isinstance(message, dict) and record.get("dir") in ("in", "out"):

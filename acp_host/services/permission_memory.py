@@ -257,7 +257,7 @@ class RememberedDecisions:
             return tuple(_decision(members) for members in tomllib.loads(text).get("decisions", []))
         except FileNotFoundError:
             return ()
-        except (OSError, ValueError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidState(
                 f"what is remembered in {self.path} is not used: {error}; mend the file or remove it"
             ) from None

@@ -52,6 +52,8 @@ def read_policy(text: str, source: str) -> PermissionPolicy:
     except tomllib.TOMLDecodeError as error:
         hint = "; it looks like a path: PermissionPolicy.load(path) reads a file" if text.endswith(".toml") else ""
         raise InvalidInput(f"{source} is not TOML: {error}{hint}") from None
+    except RecursionError:
+        raise InvalidInput(f"{source} is nested too deeply for a policy") from None
     _only(document, ("default", "rules"), source)
     rules = document.get("rules", [])
     if not isinstance(rules, list):

@@ -19,12 +19,12 @@ import secrets
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import urlencode
 
 from attrs import field, frozen
 
 from acp_host.errors import InvalidInput
-from acp_host.transports.serving_rules import Refusal, host_in, lowered, same_secret
+from acp_host.transports.serving_rules import Refusal, host_in, lowered, same_secret, tokens_in
 
 __all__ = ["Access"]
 
@@ -81,5 +81,5 @@ class Access:
     def _knows_token(self, authorization: Sequence[str], target: str) -> bool:
         given = [value.partition(" ")[2].strip() for value in authorization if value[:7].lower() == "bearer "]
         if not given:
-            given = parse_qs(urlsplit(target).query).get("token", [])
+            given = tokens_in(target)
         return len(given) == 1 and same_secret(given[0], self.token)

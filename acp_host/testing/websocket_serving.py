@@ -12,7 +12,6 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from urllib.parse import urlsplit
 
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.frames import CloseCode
@@ -24,7 +23,7 @@ from acp_host.testing.access import Access
 from acp_host.testing.served_agent import ServedAgent, check_path
 from acp_host.transports import Transport
 from acp_host.transports.remote_options import MAX_SIZE
-from acp_host.transports.serving_rules import Refusal, check_bind
+from acp_host.transports.serving_rules import Refusal, check_bind, path_in
 
 __all__ = ["serve_websocket"]
 
@@ -116,7 +115,7 @@ class _Door:
             authorization=request.headers.get_all("Authorization"),
             target=request.path,
         )
-        if refusal is None and urlsplit(request.path).path != self._path:
+        if refusal is None and path_in(request.path) != self._path:
             refusal = Refusal(HTTPStatus.NOT_FOUND, f"The agent is at {self._path}.")
         if refusal is None and len(self._serving) >= _MOST_CONNECTIONS:
             refusal = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "There are too many connections.")

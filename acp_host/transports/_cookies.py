@@ -7,15 +7,19 @@ same path, and over TLS alone where they ask for it. Nothing is written to disk.
 from __future__ import annotations
 
 import email.message
+import email.utils
 import http.client
 import http.cookiejar
+import re
 import urllib.request
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC
 from typing import cast
 from urllib.parse import urlsplit
 
 __all__ = ["CookieStore"]
 
+_AGE = re.compile(r"-?[0-9]{1,12}\Z")
 _MOST = 50
 """Cookies that are kept; RFC 6265 §6.1 wants as many for one host."""
 _LONGEST = 4096
@@ -34,6 +38,44 @@ class _Response:
         return self._headers
 
 
+class _Jar(http.cookiejar.CookieJar):
+    """A jar that ignores the attributes that RFC 6265 §5.2 ignores: those that it does not know or cannot read.
+
+    The standard library's would stumble over some of them, warn with a traceback, and lose all cookies of the response.
+    """
+
+    def make_cookies(
+        self, response: http.client.HTTPResponse, request: urllib.request.Request
+    ) -> Sequence[http.cookiejar.Cookie]:
+        values = [_without_odd_attributes(value) for value in response.info().get_all("Set-Cookie", [])]
+        return super().make_cookies(cast(http.client.HTTPResponse, _Response(values)), request)
+
+
+def _without_odd_attributes(set_cookie: str) -> str:
+    pair, *attributes = set_cookie.split(";")
+    return ";".join([pair, *filter(None, map(_readable, attributes))])
+
+
+def _readable(attribute: str) -> str | None:
+    """Return an attribute in a form that the jar can read; ``None`` if it is to be ignored."""
+    name, _, value = attribute.strip().partition("=")
+    name, value = name.strip().lower(), value.strip()
+    if name == "expires":
+        return _readable_date(value)
+    is_known = name == "secure" or (name in ("path", "domain") and value) or (name == "max-age" and _AGE.match(value))
+    return attribute if is_known else None
+
+
+def _readable_date(text: str) -> str | None:
+    try:
+        date = email.utils.parsedate_to_datetime(text.strip('"'))
+        # A date without a zone is in UTC, RFC 6265 §5.1.1.
+        date = date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
+    return f"Expires={email.utils.format_datetime(date, usegmt=True)}"
+
+
 class CookieStore:
     """The cookies, in a jar of the standard library.
 
@@ -46,7 +88,7 @@ class CookieStore:
     """
 
     def __init__(self, url: str, given: Mapping[str, str]) -> None:
-        self.jar = http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy())
+        self.jar = _Jar(http.cookiejar.DefaultCookiePolicy())
         self.take(url, [f"{name}={value}; Path=/" for name, value in given.items()])
 
     def take(self, url: str, set_cookie: Iterable[str]) -> None:

@@ -63,7 +63,7 @@ def end_leftovers(directory: str | os.PathLike[str]) -> frozenset[int]:
 
 def _read(path: Path) -> dict[str, Any] | None:
     """Return a record, or ``None`` if the file does not hold one."""
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         entry: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         for process in (entry["agent"], entry["host"]):
             int(process["pid"]), float(process["created"])

@@ -10,13 +10,13 @@ import hmac
 import ipaddress
 from collections.abc import Collection, Sequence
 from http import HTTPStatus
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from attrs import frozen
 
 from acp_host.errors import InvalidInput
 
-__all__ = ["Refusal", "check_bind", "host_in", "lowered", "same_secret", "url_at"]
+__all__ = ["Refusal", "check_bind", "host_in", "lowered", "path_in", "same_secret", "tokens_in", "url_at"]
 
 
 @frozen
@@ -52,6 +52,22 @@ def host_in(values: Sequence[str], names: Collection[str]) -> str | None:
         return None
     shown = f"[{name}]" if ":" in name else name
     return shown if port is None else f"{shown}:{port}"
+
+
+def path_in(target: str) -> str:
+    """Return the path of a request's target; empty where the target is none."""
+    try:
+        return urlsplit(target).path
+    except ValueError:  # a path may begin like the name of a host, and such a one be of no form
+        return ""
+
+
+def tokens_in(target: str) -> list[str]:
+    """Return what the query of a request's target says as ``token``, each time."""
+    try:
+        return parse_qs(urlsplit(target).query).get("token", [])
+    except ValueError:
+        return []
 
 
 def same_secret(given: str, wanted: str) -> bool:

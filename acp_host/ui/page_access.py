@@ -20,13 +20,13 @@ from collections.abc import Iterable
 from enum import Enum
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import urlencode
 
 from attrs import field, frozen
 from websockets.datastructures import Headers
 
 from acp_host.errors import InvalidInput
-from acp_host.transports.serving_rules import Refusal, host_in, lowered, same_secret
+from acp_host.transports.serving_rules import Refusal, host_in, lowered, same_secret, tokens_in
 
 __all__ = ["PageAccess", "Role"]
 
@@ -94,7 +94,7 @@ class PageAccess:
 
     def exchanged(self, target: str, port: int) -> str | None:
         """Return the cookie for the token in a request's target, as ``Set-Cookie`` has it; ``None``: it has none."""
-        given = parse_qs(urlsplit(target).query).get("token", [])
+        given = tokens_in(target)
         role = self._role_of(given, {Role.CONTROL: self.token, Role.WATCH: self.watch_token})
         if role is None:
             return None

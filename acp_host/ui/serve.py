@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from attrs import frozen
 from websockets.asyncio.server import Server, ServerConnection, serve
@@ -20,7 +19,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from acp_host.errors import InvalidInput
-from acp_host.transports.serving_rules import Refusal, check_bind, host_in, url_at
+from acp_host.transports.serving_rules import Refusal, check_bind, host_in, path_in, url_at
 from acp_host.ui.feed import Feed
 from acp_host.ui.feed.command_forms import LARGEST_COMMAND
 from acp_host.ui.page_access import PageAccess, Role
@@ -136,7 +135,7 @@ class _Door:
         if refusal is not None:
             return plain_page(refusal.status, refusal.text, "localhost")
         host = host_in(request.headers.get_all("Host"), self._access.hosts) or "localhost"
-        path = urlsplit(request.path).path
+        path = path_in(request.path)
         cookie = self._access.exchanged(request.path, self._port) if path == "/" else None
         if cookie is not None:
             return plain_page(HTTPStatus.SEE_OTHER, "Go on.", host, (("Location", "/"), ("Set-Cookie", cookie)))

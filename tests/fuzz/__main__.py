@@ -8,42 +8,37 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import random
+import re
 import subprocess
 import sys
 import time
 
-import atheris
+from tests.fuzz.inside import KEPT, ROOT
+from tests.fuzz.targets import TARGETS
 
-with atheris.instrument_imports(include=["acp_host"]):
-    from tests.fuzz.mutation import changed
-    from tests.fuzz.seeds import FIXTURES
-    from tests.fuzz.target import Target
-    from tests.fuzz.targets import TARGETS
-
-ROOT = FIXTURES.parent
-FOUND = FIXTURES / "fuzz"
-KEPT = ROOT / ".fuzz"
-LONGEST = 6_000
-"""Longest input, in bytes."""
-SLOWEST = 20
-"""Seconds after which one input counts as a hang."""
+FOUND = ROOT / "fixtures" / "fuzz"
 
 
-def run_all(names: list[str], runs: int) -> int:
+def run_all(names: list[str], runs: int, seconds: int) -> int:
     """Run targets one after the other; return how many ended with a fault."""
     failed = []
     for name in names:
         started = time.monotonic()
-        command = [sys.executable, "-m", "tests.fuzz", "--inside", name, "--runs", str(runs)]
+        command = [sys.executable, "-m", "tests.fuzz.inside", name, str(runs), str(seconds), *TARGETS[name].code]
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        seconds = time.monotonic() - started
+        took = time.monotonic() - started
         verdict = "ok" if done.returncode == 0 else "FAULT"
-        print(f"{name:<14} {verdict:<6} {runs:>9,} runs {seconds:>7.0f} s", flush=True)
+        print(f"{name:<14} {verdict:<6} {_executed(done.stdout):>9,} runs {took:>7.0f} s", flush=True)
         if done.returncode != 0:
             failed.append(name)
             print(_kept(name), "\n".join(done.stdout.splitlines()[-40:]), sep="\n", flush=True)
     return len(failed)
+
+
+def _executed(told: str) -> int:
+    """Return how many inputs were really run, the examples among them, by the fuzzer's own count."""
+    counted = re.search(r"stat::number_of_executed_units:\s*(\d+)", told)
+    return int(counted[1]) if counted else 0
 
 
 def _kept(name: str) -> str:
@@ -58,49 +53,17 @@ def _kept(name: str) -> str:
     return f"    kept in {(FOUND / name).relative_to(ROOT)}" if artefacts else "    no input was kept"
 
 
-def run_inside(target: Target, runs: int) -> None:
-    """Run one target in this process; does not return."""
-    corpus = KEPT / target.name / "corpus"
-    corpus.mkdir(parents=True, exist_ok=True)
-    seeds = tuple(seed for seed in target.seeds() if len(seed) <= LONGEST)
-    for seed in seeds:
-        (corpus / hashlib.sha256(seed).hexdigest()[:16]).write_bytes(seed)
-
-    def mutate(data: bytes, max_size: int, seed: int) -> bytes:
-        chance = random.Random(seed)
-        if not target.is_json or chance.random() < 0.3:
-            mutated: bytes = atheris.Mutate(data, max_size)
-            return mutated
-        return changed(data, chance, others=seeds)[:max_size]
-
-    atheris.Setup(
-        [
-            sys.argv[0],
-            f"-runs={runs}",
-            f"-max_len={LONGEST}",
-            f"-timeout={SLOWEST}",
-            f"-artifact_prefix={KEPT / target.name}/artefact-",
-            str(corpus),
-        ],
-        target.run,
-        custom_mutator=mutate,
-    )
-    atheris.Fuzz()
-
-
 def main() -> int:
     """Run the command; the status is 1 where there was a fault."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=str(__doc__).split("\n", 1)[0])
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"all by default; {', '.join(TARGETS)}")
     parser.add_argument("--runs", type=int, default=1_000_000, metavar="N", help="of each (default: %(default)s)")
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=int, default=0, metavar="N", help="for each at most; as long as it takes")
     options = parser.parse_args()
     unknown = [name for name in options.targets if name not in TARGETS]
     if unknown:
         parser.error(f"no such target: {', '.join(unknown)}")
-    if options.inside:
-        run_inside(TARGETS[options.targets[0]], options.runs)
-    return min(1, run_all(options.targets or list(TARGETS), options.runs))
+    return min(1, run_all(options.targets or list(TARGETS), options.runs, options.seconds))
 
 
 if __name__ == "__main__":

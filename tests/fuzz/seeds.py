@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-MOST_LINES = 8
-"""Lines that an example has at most: short ones are changed and run more often."""
+LONG = 600
+"""Bytes that an example has about, if its first line is not longer: short ones are changed and run more often."""
 
 
 def recorded_lines() -> Iterator[bytes]:
@@ -23,9 +23,20 @@ def recorded_lines() -> Iterator[bytes]:
 
 def conversations() -> Iterator[bytes]:
     """Yield pieces of the recordings, some lines each."""
-    lines = list(recorded_lines())
-    for first in range(0, len(lines), MOST_LINES):
-        yield b"\n".join(lines[first : first + MOST_LINES]) + b"\n"
+    for piece in pieces(recorded_lines()):
+        yield piece + b"\n"
+
+
+def pieces(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines that follow each other, some together."""
+    piece = b""
+    for line in lines:
+        if piece and len(piece) + len(line) >= LONG:
+            yield piece
+            piece = b""
+        piece += b"\n" + line if piece else line
+    if piece:
+        yield piece
 
 
 def harn_messages() -> Iterator[dict[str, Any]]:

@@ -37,7 +37,7 @@ from acp_host.wire import codec
 from acp_host.wire.converters import structure_tolerant
 from acp_host.wire.elicitation import ElicitationFormMode
 from acp_host.wire.tool_calls import Diff
-from tests.fuzz.seeds import FIXTURES, compact, recorded_lines
+from tests.fuzz.seeds import FIXTURES, compact, pieces, recorded_lines
 from tests.fuzz.target import Target
 
 
@@ -222,8 +222,7 @@ def recordings(data: bytes) -> None:
 
 def _recording_seeds() -> Iterator[bytes]:
     for path in sorted((FIXTURES / "recordings").glob("*.jsonl")):
-        lines = path.read_bytes().splitlines()
-        yield b"\n".join(lines[:20])
+        yield from pieces(path.read_bytes().splitlines()[:200])
 
 
 def secrets(data: bytes) -> None:
@@ -261,18 +260,31 @@ def _path_seeds() -> Iterator[bytes]:
     yield from (b"a/f", b"in/../f", b"out/secret", b"up/outside/secret", b"loop", b"abs/etc/passwd", b"a/b/back/secret")
 
 
+# What guides each target: the modules it is about, and nothing that they only use.
+_PATHS = ("acp_host.services._confined", "acp_host.services._place")
+_OUTPUT = ("acp_host.services._output", "acp_host.state.terminal_output", "acp_host.state.text")
+_TEXTS = ("acp_host.printable", "acp_host.redaction", "acp_host.state.reminder_marker")
+_COMMAND_LINES = ("acp_host.services.command_line",)
+_ADDRESSES = ("acp_host.services.page_address", "acp_host.services.addressed_file")
+_FORMS = ("acp_host.services.form_reader", "acp_host.services.form_answers", "acp_host.services._field_rules")
+_POLICIES = (
+    "acp_host.services.permission_toml",
+    "acp_host.services.policy_words",
+    "acp_host.services.permission_rules",
+)
+
 TARGETS = (
-    Target("paths", paths, _path_seeds, is_json=False),
-    Target("edits", edits, _text_seeds, is_json=False),
-    Target("notebooks", notebooks, _notebook_seeds),
-    Target("diffs", diffs, _text_seeds, is_json=False),
-    Target("terminals", terminals, _text_seeds, is_json=False),
-    Target("texts", texts, _text_seeds, is_json=False),
-    Target("command-lines", command_lines, _text_seeds, is_json=False),
-    Target("addresses", addresses, _text_seeds, is_json=False),
-    Target("forms", forms, _form_seeds),
-    Target("policies", policies, _policy_seeds, is_json=False),
-    Target("recordings", recordings, _recording_seeds),
-    Target("secrets", secrets, recorded_lines),
-    Target("commands", commands, _command_seeds),
+    Target("paths", paths, _path_seeds, is_json=False, code=_PATHS, longest=200),
+    Target("edits", edits, _text_seeds, is_json=False, code=("acp_host.services.files.edits",), longest=400),
+    Target("notebooks", notebooks, _notebook_seeds, code=("acp_host.services.files",)),
+    Target("diffs", diffs, _text_seeds, is_json=False, code=("acp_host.ui.changed_lines",), longest=400),
+    Target("terminals", terminals, _text_seeds, is_json=False, code=_OUTPUT, longest=400),
+    Target("texts", texts, _text_seeds, is_json=False, code=_TEXTS, longest=400),
+    Target("command-lines", command_lines, _text_seeds, is_json=False, code=_COMMAND_LINES, longest=200),
+    Target("addresses", addresses, _text_seeds, is_json=False, code=_ADDRESSES, longest=300),
+    Target("forms", forms, _form_seeds, code=_FORMS, longest=1_200),
+    Target("policies", policies, _policy_seeds, is_json=False, code=_POLICIES, longest=600),
+    Target("recordings", recordings, _recording_seeds, code=("acp_host.recording",)),
+    Target("secrets", secrets, recorded_lines, code=("acp_host.redaction",), longest=400),
+    Target("commands", commands, _command_seeds, code=("acp_host.ui.feed",)),
 )

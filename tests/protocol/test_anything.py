@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from acp_host.diagnostics import Diagnostic
 from acp_host.protocol.events import CallFailed, Ended, NotificationReceived, RequestReceived, ResponseReceived
-from acp_host.protocol.host_protocol import HostProtocol
 from acp_host.wire.updates import SessionNotification
+from tests.protocol.connected import make
 from tests.protocol.streams import BIG, feed, line
 
-SERVED = ("session/request_permission", "fs/read_text_file", "_own/question")
 WORDS = st.sampled_from(["", "s", "text", "agent_message_chunk", "tool_call", "state_update", "end_turn", "\ud83d"])
 SCALARS = st.none() | st.booleans() | st.integers(-2, 3) | st.sampled_from([0.0, 1.5, 1e300, BIG]) | WORDS
 NAMES = st.sampled_from(
@@ -53,25 +52,6 @@ def streams(draw: st.DrawFn) -> bytes:
         if draw(st.integers(0, 9)) == 0:
             lines[index] = lines[index][: draw(st.integers(0, len(lines[index])))] + b"\n"
     return b"".join(lines)
-
-
-def make(*, harn: bool = False, version: int = 1) -> HostProtocol:
-    """Return a protocol with two prompts on their way (ids 1 and 2), on request to a Harn agent."""
-    protocol = HostProtocol(
-        serves=SERVED,
-        protocol_versions=(version,),
-        route=lambda method, params: "a" if "requestId" in params else None,
-    )
-    protocol.initialize()
-    capabilities = {"_meta": {"harn": {}}} if harn else {}
-    answer = {"agentCapabilities": capabilities, "capabilities": capabilities, "info": {"name": "a", "version": "1"}}
-    protocol.receive_data(line(id=0, result={"protocolVersion": version, **answer}))
-    assert protocol.version == version
-    for session in "ab":
-        protocol.request("session/prompt", {"sessionId": session, "prompt": []})
-    protocol.events()
-    protocol.data_to_send()
-    return protocol
 
 
 @settings(max_examples=300)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from acp_host.errors import InvalidInput
 
@@ -14,12 +14,20 @@ _LONGEST = 4_096
 _UNPRINTABLE = re.compile(r"[^\x21-\x7e]")
 
 
-def download_address(url: str) -> str:
+def download_address(url: str, *, base: str = "") -> str:
     """Return a URL that may be downloaded from: HTTPS, or HTTP from this machine itself, and no password in it.
+
+    Args:
+        url: the URL.
+        base: another one that it is relative to.
 
     Raises:
         InvalidInput: it is none.
     """
+    try:
+        url = urljoin(base, url)
+    except ValueError as error:
+        raise InvalidInput(f"{url[:200]!r} is no URL: {error}") from None
     if len(url) > _LONGEST or _UNPRINTABLE.search(url):
         raise InvalidInput("an address to download from is a URL of printable ASCII characters")
     try:

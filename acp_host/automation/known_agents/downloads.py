@@ -8,7 +8,6 @@ import io
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import IO
-from urllib.parse import urljoin
 
 from acp_host.automation.known_agents.download_address import download_address
 from acp_host.errors import InvalidInput, TransportError
@@ -61,7 +60,7 @@ async def _fetch(url: str, into: IO[bytes], limit: int, seconds: float) -> str:
             for _ in range(_MAX_REDIRECTS + 1):
                 async with client.stream("GET", address) as response:
                     if response.has_redirect_location:
-                        address = download_address(urljoin(address, response.headers["location"]))
+                        address = download_address(response.headers["location"], base=address)
                         continue
                     if not response.is_success:
                         raise TransportError(

@@ -157,8 +157,10 @@ def _manifest(item: Any, path: str, note: Callable[[str, str], None]) -> Manifes
     if not isinstance(item, dict):
         raise _Unfit("it is no object")
     agent = item.get("id")
-    if not isinstance(agent, str) or not _ID.fullmatch(agent):
-        raise _Unfit(f"its id is {str(agent)[:100]!r}; an id has lower-case letters, digits and hyphens")
+    if not isinstance(agent, str):
+        raise _Unfit("its id is no text")
+    if not _ID.fullmatch(agent):
+        raise _Unfit(f"its id is {agent[:100]!r}; an id has lower-case letters, digits and hyphens")
     packages: list[Package] = []
     binaries: list[BinaryTarget] = []
     for key, make in _distributions(item.get("distribution")):

@@ -108,7 +108,7 @@ def read_own(path: Path) -> dict[str, OwnEntry | InvalidInput]:
             raise ValueError("agents is no table")
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{path} cannot be used: {error}; mend it or remove it") from None
     return {name: _entry(name, members) for name, members in agents.items()}
 

@@ -77,6 +77,13 @@ class NotebookFormat:
             ValueError: it is not a valid notebook; the message is the end of a sentence.
         """
         try:
+            return self._read(text, live)
+        except (RecursionError, orjson.JSONEncodeError):
+            # What is not read by orjson alone has less room, and how much depends on who asks.
+            raise ValueError("is a notebook, and this one is nested too deeply") from None
+
+    def _read(self, text: str, live: Sequence[Notebook]) -> Notebook:
+        try:
             notebook = orjson.loads(text)
         except orjson.JSONDecodeError as error:
             raise ValueError(f"is a notebook, and this is not JSON: {error}") from None

@@ -186,7 +186,10 @@ def read_command(data: str | bytes) -> tuple[int | None, dict[str, Any], Invalid
     if not isinstance(name, str) or name not in COMMANDS:
         return number, {}, InvalidInput(f"there is no such command; there are: {', '.join(COMMANDS)}")
     # The first one, and not the best: a viewer could send more faults than anybody has time to look at.
-    fault = next(_validator(name).iter_errors(command), None)
+    try:
+        fault = next(_validator(name).iter_errors(command), None)
+    except RecursionError:
+        return number, {}, InvalidInput(f"the command {name} does not have its form: it is nested too deeply")
     if fault is None:
         return number, command, None
     where = ".".join(str(part) for part in fault.absolute_path) or "it"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import ClassVar
-from urllib.parse import urlsplit
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -22,7 +21,7 @@ Attachment = Path | ResourceLink
 
 def attachment(typed: str) -> Attachment:
     """Return what was typed as a part of a prompt: a path, or an address as a link."""
-    scheme = urlsplit(typed).scheme.lower() if "://" in typed else ""
+    scheme = typed.partition("://")[0].lower() if "://" in typed else ""
     if scheme in ("http", "https", "file"):
         return ResourceLink(name=typed.rstrip("/").rpartition("/")[2] or typed, uri=typed)
     return Path(typed).expanduser()

@@ -110,5 +110,5 @@ def _answer(text: str, schema: Any) -> Any:
         return text
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
