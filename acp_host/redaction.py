@@ -21,6 +21,12 @@ HIDDEN = "[redacted]"
 
 _SHORTEST = 4
 """Characters that a value told to a :class:`Redactor` has at least; shorter ones would be found everywhere."""
+_NO_SECRETS = frozenset(
+    "none null true false empty dummy fake placeholder unused local localhost ollama lm-studio no-key not-needed "
+    "not-a-key sk-no-key-required".split()
+)
+"""What stands in the place of a key where none is needed, as with models of this machine. Some are words of every text:
+to hide them hides nothing, and makes what was said another."""
 _DEEPEST = 64
 _TOO_DEEP = "[nested too deeply to be shown]"
 
@@ -115,10 +121,14 @@ class Redactor:
         return self._secrets
 
     def add(self, secrets: Iterable[str]) -> None:
-        """Learn secrets; those of fewer than four characters are left out, since they are found everywhere."""
+        """Learn secrets.
+
+        Left out are those of fewer than four characters, since they are found everywhere, and words that stand for a
+        key where none is needed, such as ``none`` and ``ollama``.
+        """
         known = {*self._secrets}
         for secret in secrets:
-            if len(secret) >= _SHORTEST:
+            if len(secret) >= _SHORTEST and secret.lower() not in _NO_SECRETS:
                 known |= {secret, json.dumps(secret)[1:-1]}
         self._secrets = sorted(known, key=len, reverse=True)
 

@@ -102,6 +102,12 @@ def test_a_redactor_hides_what_it_was_told() -> None:
     assert "swordfish" not in repr(redactor)
 
 
+def test_a_word_that_stands_for_no_key_is_no_secret() -> None:
+    redactor = Redactor()
+    redactor.add_named({"OPENAI_API_KEY": "none", "OTHER_API_KEY": "Ollama", "THIRD_API_KEY": "nonesuch"})
+    assert redactor.text("none of ollama's models is a nonesuch") == f"none of ollama's models is a {HIDDEN}"
+
+
 def test_diagnostics_and_errors_show_no_secret() -> None:
     note = Diagnostic(DiagnosticKind.NOISE, f"password={SECRET}", data={"token": SECRET})
     assert SECRET not in repr(note)

@@ -120,6 +120,23 @@ async def test_r278_secrets_are_in_no_recording(path: Path, monkeypatch: pytest.
         assert secret not in text
 
 
+async def test_r492_a_key_that_is_a_word_changes_no_words(path: Path) -> None:
+    """As with models of this machine, whose agents are told to use the key ``none``."""
+    script = """
+        await agent.handshake()
+        await agent.open_session()
+        prompt = await agent.expect("session/prompt")
+        agent.say("Error: (none), and hunter22hunter22")
+        agent.reply({"stopReason": "end_turn"}, to=prompt)
+    """
+    keys = {"OPENAI_API_KEY": "none", "SOME_TOKEN": "hunter22hunter22"}
+    async with acp_host.connect(ScriptedAgent.command(script), env=keys, record=path) as host:
+        await (await host.new_session()).prompt("question")
+    text = written(path)
+    assert "Error: (none), and [redacted]" in text
+    assert "hunter22" not in text
+
+
 async def test_r279_the_last_words_of_an_agent_that_dies_are_recorded(path: Path, tmp_path: Path) -> None:
     script = """
     import sys
