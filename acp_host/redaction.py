@@ -22,8 +22,25 @@ HIDDEN = "[redacted]"
 _SHORTEST = 4
 """Characters that a value told to a :class:`Redactor` has at least; shorter ones would be found everywhere."""
 _NO_SECRETS = frozenset(
-    "none null true false empty dummy fake placeholder unused local localhost ollama lm-studio no-key not-needed "
-    "not-a-key sk-no-key-required".split()
+    [
+        "none",
+        "null",
+        "true",
+        "false",
+        "empty",
+        "dummy",
+        "fake",
+        "placeholder",
+        "unused",
+        "local",
+        "localhost",
+        "ollama",
+        "lm-studio",
+        "no-key",
+        "not-needed",
+        "not-a-key",
+        "sk-no-key-required",
+    ]
 )
 """What stands in the place of a key where none is needed, as with models of this machine. Some are words of every text:
 to hide them hides nothing, and makes what was said another."""

@@ -286,7 +286,13 @@ AGENTS = {
             configure_gemini,
             frozenset({Way.WRITES_THROUGH_HOST}),
         ),
-        RealAgent("copilot", NpmPackage("@github/copilot", "1.0.102"), (".bin/copilot", "--acp"), configure_copilot),
+        RealAgent(
+            "copilot",
+            NpmPackage("@github/copilot", "1.0.102"),
+            (".bin/copilot", "--acp"),
+            configure_copilot,
+            frozenset({Way.HIDES_FAILURES}),
+        ),
         RealAgent(
             "hermes",
             PythonPackage("hermes-agent[acp]", "0.19.0", (3, 11)),
