@@ -19,6 +19,9 @@ def printable(text: str) -> str:
 
     That is control characters other than tab and newline, line separators that only some programs know, direction
     marks and overrides, and lone surrogate halves. Carriage returns are spelled out too, since they overwrite a line.
+
+    >>> print(printable("\\x1b[2JDone"))
+    \\x1b[2JDone
     """
     if text.isprintable():  # to Python, none of them is
         return text
@@ -31,6 +34,9 @@ def one_line(text: str, limit: int) -> str:
     Args:
         text: any text.
         limit: how many characters the result has at most; it ends in an ellipsis where some are missing.
+
+    >>> one_line("  Read\\n  setup.py and all that is below it", 24)
+    'Read setup.py and all t…'
     """
     text = text.lstrip()
     return _bounded(printable(" ".join(text[: limit + 1].split())), limit, cut=len(text) > limit)

@@ -130,5 +130,9 @@ QUIRKS: tuple[Quirk, ...] = (
 
 
 def quirks_for(name: str, version: str, table: Iterable[Quirk] = QUIRKS) -> tuple[Quirk, ...]:
-    """Return the rows of ``table`` that are for the agent with this name and version."""
+    """Return the rows of ``table`` that are for the agent with this name and version.
+
+    >>> [quirk.kind.value for quirk in quirks_for("gemini-cli", "0.9")]
+    ['missing_file_reads_empty']
+    """
     return tuple(quirk for quirk in table if quirk.applies_to(name, version))

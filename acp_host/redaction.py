@@ -90,17 +90,29 @@ _MEMBER_VALUE = re.compile(r"""(?P<head>:\s{0,8}\\*["'])[^"'\\]*""")
 
 
 def is_secret_name(name: str) -> bool:
-    """Tell whether what has this name is a secret: a JSON member, a header or an environment variable."""
+    """Tell whether what has this name is a secret: a JSON member, a header or an environment variable.
+
+    >>> [name for name in ("apiKey", "GITHUB_TOKEN", "tokens_used", "key") if is_secret_name(name)]
+    ['apiKey', 'GITHUB_TOKEN']
+    """
     return bool(_KEY_VARIABLE.fullmatch(name)) or _NOT_IN_NAMES.sub("", name.lower()).endswith(_SECRET_ENDS)
 
 
 def redact(value: Any) -> Any:
-    """Return JSON with its secrets replaced by :data:`HIDDEN`; values of other types come back as they are."""
+    """Return JSON with its secrets replaced by :data:`HIDDEN`; values of other types come back as they are.
+
+    >>> redact({"apiKey": "abc", "args": ["--token", "x", "Bearer abcdef0123456789"]})
+    {'apiKey': '[redacted]', 'args': ['--token', 'x', 'Bearer [redacted]']}
+    """
     return _redact(value, _DEEPEST)
 
 
 def redact_text(text: str) -> str:
-    """Return text with its secrets replaced by :data:`HIDDEN`. Costs about a millisecond for each 100 kB."""
+    """Return text with its secrets replaced by :data:`HIDDEN`. Costs about a millisecond for each 100 kB.
+
+    >>> redact_text("GET https://me:secret@example.com/?api_key=0123456789")
+    'GET https://[redacted]@example.com/?api_key=[redacted]'
+    """
     text = _USER_IN_URL.sub(HIDDEN, text)
     text = _CONTAINED.sub(_hide_members, text)
     text = _NAMED_VALUE.sub(rf"\g<head>{HIDDEN}", text)
@@ -109,7 +121,11 @@ def redact_text(text: str) -> str:
 
 
 def secrets_of_command(argv: Sequence[str]) -> list[str]:
-    """Return the arguments of a command that are secrets because of the option before them: ``--api-key …``."""
+    """Return the arguments of a command that are secrets because of the option before them: ``--api-key …``.
+
+    >>> secrets_of_command(["some-agent", "--api-key", "abc", "--verbose"])
+    ['abc']
+    """
     found = []
     for before, argument in itertools.pairwise(argv):
         named = before.startswith("-") and "=" not in before and is_secret_name(before.lstrip("-"))

@@ -214,7 +214,9 @@ class HostConnection(Facade[_Async]):
 
         For what has no blocking form, with the objects' ``asynchronous``::
 
-            host.run(acp_host.harn.of(session.asynchronous).compact)
+            from acp_host import harn
+
+            host.run(harn.of(session.asynchronous).compact)
         """
         return self._thread.run(lambda: function(*args, **kwargs))
 

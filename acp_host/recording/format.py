@@ -155,7 +155,11 @@ def encode_line(line: RecordedLine) -> bytes:
 
 
 def parse_line(data: bytes, number: int = 0) -> RecordedLine:
-    """Return one line of a file; one that cannot be read has a ``problem``."""
+    """Return one line of a file; one that cannot be read has a ``problem``.
+
+    >>> parse_line(b'{"dir": "sideways"}').problem
+    '"dir" is neither "in" nor "out" nor "meta"'
+    """
     try:
         members = loads(data, lenient=True)
     except (ValueError, RecursionError) as error:

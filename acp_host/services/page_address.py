@@ -55,6 +55,9 @@ def read_address(url: str) -> PageAddress:
 
     Raises:
         InvalidInput: it is none that is safe to open; says why.
+
+    >>> read_address("https://EXAMPLE.com:443/login").url
+    'https://example.com/login'
     """
     if len(url) > MAX_ADDRESS:
         raise InvalidInput(f"the address has {len(url)} characters; at most {MAX_ADDRESS} are allowed")

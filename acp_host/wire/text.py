@@ -20,6 +20,9 @@ def join_text(parts: Iterable[str]) -> str:
 
     Args:
         parts: the pieces in order; may be empty.
+
+    >>> join_text(["so ", "\\ud83d", "\\ude42"])
+    'so 🙂'
     """
     text = "".join(parts)
     if text.isascii():

@@ -60,7 +60,11 @@ def text_edits(old: str, new: str) -> tuple[TextEdit, ...]:
 
 
 def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
-    """Return a text after edits as :func:`text_edits` gives them."""
+    """Return a text after edits as :func:`text_edits` gives them.
+
+    >>> apply_edits("one\\ntwo\\n", text_edits("one\\ntwo\\n", "one\\n2\\n"))
+    'one\\n2\\n'
+    """
     parts, position = [], 0
     for edit in edits:
         parts += [text[position : edit.start.offset], edit.new_text]

@@ -76,10 +76,12 @@ class GalleryState:
 
     @contextlib.asynccontextmanager
     async def waiting(self) -> AsyncIterator[WaitingQuestions]:
-        """Let the questions wait in queues, as those of a connection do; at the end they are withdrawn. ::
+        """Let the questions wait in queues, as those of a connection do; at the end they are withdrawn.
 
-        async with gallery.get("permissions/allow_once").waiting() as questions:
-            [question] = questions.permissions.pending
+        In a test::
+
+            async with gallery.get("permissions/allow_once").waiting() as questions:
+                [question] = questions.permissions.pending
         """
         queues = WaitingQuestions(permissions=PermissionQueue(), elicitation=ElicitationQueue(opener=lambda _: True))
         async with asyncio.TaskGroup() as group:

@@ -127,9 +127,11 @@ class AgentWidget(anywidget.AnyWidget):
         return self._talk().session
 
     def prompt(self, content: PromptPart | Iterable[PromptPart], **options: Any) -> blocking.Turn:
-        """Queue a prompt, as ``session.prompt``; the turn can be awaited, or waited for, or left alone. ::
+        """Queue a prompt, as ``session.prompt``; the turn can be awaited, or waited for, or left alone.
 
-        result = await widget.prompt("Fix the failing test")
+        In a cell::
+
+            result = await widget.prompt("Fix the failing test")
         """
         return self.session.prompt(content, **options)
 
