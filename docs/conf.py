@@ -13,7 +13,7 @@ from acp_host import __version__  # noqa: E402
 
 project = "acp_host"
 smartquotes = False  # two hyphens are part of a command
-author = "The acp-host authors"
+author = copyright = "The acp-host authors"
 release = version = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "api_pages", "names"]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from sphinx.addnodes import pending_xref
+from sphinx.addnodes import desc, desc_signature, pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.inspect import signature as signature_of
@@ -53,28 +53,52 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: nodes
 def candidates(node: pending_xref) -> list[str]:
     """Return the full names that a name may stand for: within its class, its module, or everywhere."""
     target = node["reftarget"].lstrip(".")
-    module, owner = node.get("py:module") or "", node.get("py:class") or ""
-    scopes = [module] if module else []
-    if owner:
-        value, _ = look_up(f"{module}.{owner}")
-        kinds = getattr(value, "__mro__", ())  # a docstring may be that of a class above, in words of its module
-        scopes = [f"{module}.{owner}", *(kind.__module__ for kind in kinds), module]
-    names = [target, *(f"{scope}.{target}" for scope in scopes), f"builtins.{target}", f"acp_host.{target}"]
-    return [*names, *names_for_type_checkers().get(target, ())]
+    documented = documented_around(node)
+    modules = list(dict.fromkeys([*written_in(documented), documented.rpartition(".")[0], node.get("py:module") or ""]))
+    scopes = [documented, documented.rpartition(".")[0], *modules]
+    names = [target, *(f"{scope}.{target}" for scope in scopes if scope)]
+    typed = [full for module in modules for full in names_for_type_checkers(module).get(target, ())]
+    return [*names, *typed, f"builtins.{target}", f"acp_host.{target}"]
+
+
+def documented_around(node: pending_xref) -> str:
+    """Return the full name of the class or function in whose documentation a name stands; empty for none."""
+    around: Any = node
+    while around is not None and not isinstance(around, desc):
+        around = around.parent
+    if around is not None:
+        signature = around.next_node(desc_signature)
+        if signature is not None and "fullname" in signature:
+            return ".".join(part for part in (signature.get("module"), signature["fullname"]) if part)
+    return ".".join(part for part in (node.get("py:module"), node.get("py:class")) if part)
+
+
+def written_in(path: str) -> list[str]:
+    """Return the modules in whose words a docstring may be: of a class, and of those above it."""
+    value, _ = look_up(path)
+    owner, _ = look_up(path.rpartition(".")[0])
+    kinds = [*getattr(value, "__mro__", ()), *getattr(owner, "__mro__", ())]
+    own = inspect.getmodule(inspect.unwrap(value)) if callable(value) else None
+    return [getattr(own, "__name__", ""), *(kind.__module__ for kind in kinds)]
 
 
 @cache
-def names_for_type_checkers() -> dict[str, list[str]]:
-    """Return what modules import for type checkers only, and under which name; signatures have such names."""
+def names_for_type_checkers(name: str) -> dict[str, list[str]]:
+    """Return what a module imports, for type checkers only too: signatures have such names."""
+    file = getattr(sys.modules.get(name), "__file__", None) if name.startswith("acp_host") else None
     found: dict[str, list[str]] = {}
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if name.split(".")[0] == "acp_host" and file:
-            for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))):
-                if isinstance(node, ast.ImportFrom) and node.module:
-                    for alias in node.names:
-                        found.setdefault(alias.asname or alias.name, []).append(f"{node.module}.{alias.name}")
+    for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))) if file else ():
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                found.setdefault(alias.asname or alias.name, []).append(f"{node.module}.{alias.name}")
     return found
+
+
+def take_names_as_they_are(app: Sphinx, doctree: nodes.document) -> None:
+    """Keep Sphinx from guessing which of several things a bare name in a signature stands for: see above."""
+    for node in doctree.findall(pending_xref):
+        if node.get("refdomain") == "py" and node.get("refspecific"):
+            node["refspecific"] = False
 
 
 @cache
@@ -176,6 +200,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", put_aside, priority=400)
     app.connect("autodoc-process-docstring", put_back, priority=600)
     app.connect("autodoc-process-signature", leave_out_reprs)
+    app.connect("doctree-read", take_names_as_they_are)
     app.connect("env-updated", remember)
     app.connect("missing-reference", resolve)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
