@@ -243,11 +243,6 @@ def docs() -> None:
         assert "id of the session" in (Path(folder) / "html/index.html").read_text()
 
 
-def docs() -> None:
-    for name in ("furo", "myst_parser", "sphinx", "sphinx_copybutton"):
-        importlib.import_module(name)
-
-
 def dev() -> None:
     for name in ("hypothesis", "mypy", "pytest", "ruff", "towncrier"):
         importlib.import_module(name)
@@ -272,7 +267,6 @@ PROBES = {
     "jupyter": jupyter,
     "qt": qt,
     "fuzz": fuzz,
-    "docs": docs,
     "docs": docs,
     "dev": dev,
 }
