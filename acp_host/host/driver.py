@@ -292,14 +292,16 @@ class Driver:
 
     def _dispatch(self) -> None:
         receive_update = self._receive_update
+        event: Any
         for event in self.protocol.events_in_runs():
-            if isinstance(event, SessionNotification | ChunkRun):
+            kind = event.__class__
+            if kind is SessionNotification or kind is ChunkRun:
                 receive_update(event)
-            elif event.__class__ is ResponseReceived:
+            elif kind is ResponseReceived:
                 self._finish(event.id, event.result)
-            elif event.__class__ is CallFailed:
+            elif kind is CallFailed:
                 self._finish(event.id, event.error)
-            elif event.__class__ is RequestReceived and self.protocol.version == 2:
+            elif kind is RequestReceived and self.protocol.version == 2:
                 self._receive_request(event)
             else:
                 self._receive(event)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["SessionUpdates"]
 
 _CALLS = (ToolCall, ToolCallUpdate, PatchedToolCall)
+_OWN_TERMINALS = (events.AgentTerminalReported, events.AgentTerminalPrinted)
 _OVER = (ToolCallStatus.COMPLETED, ToolCallStatus.FAILED, "cancelled")
 """The states in which nobody needs to know any more whether a tool call may be done."""
 
@@ -236,7 +237,7 @@ class SessionUpdates:
         """Tell whether nobody needs to see each chunk of a run."""
         if self._observers.connected or self.reminders.is_listening:
             return False
-        return self._turns.ended_turn(prompt_name(run)) is None
+        return run.extra is NO_EXTRA or self._turns.ended_turn(prompt_name(run)) is None
 
     def _receive_run(self, run: ChunkRun) -> None:
         """Take chunks all at once, to the same effect."""
@@ -259,10 +260,13 @@ class SessionUpdates:
 
     def _fold(self, update: SessionUpdate, place: _Place | None = None) -> None:
         """Fold an update into the state, or bring it to the notices."""
-        event = self._translate(update)
+        event: Any = self._translate(update)
         if event is not None:
-            self._apply(event, place)
-            if isinstance(event, events.AgentTerminalReported | events.AgentTerminalPrinted) and event.problem:
+            if place is None:
+                self._state.apply(event)
+            else:
+                self._apply(event, place)
+            if event.__class__ in _OWN_TERMINALS and event.problem:
                 kind = DiagnosticKind.MALFORMED
                 self._report(Diagnostic(kind, event.problem, None, "session/update", self._session_id, update))
         elif isinstance(update, Notice):

@@ -242,15 +242,16 @@ class Turn:
 
     def receive(self, update: Any) -> None:
         """Take an update of this turn."""
-        if update.__class__ is AgentMessageChunk:
+        kind = update.__class__
+        if kind is AgentMessageChunk:
             content = update.content
             if content.__class__ is TextContent:
                 self._text.append(shown_text(content) if content.meta or content.extra else content.text)
-        elif isinstance(update, AgentMessage):
+        elif kind is AgentMessage:
             if not isinstance(update.content, Unset):
                 texts = [block.text for block in update.content or () if isinstance(block, TextContent)]
                 self._texts_of(update.message_id)[:] = texts
-        elif isinstance(update, NamedMessageChunk) and isinstance(update.content, TextContent):
+        elif kind is NamedMessageChunk and isinstance(update.content, TextContent):
             self._texts_of(update.message_id).append(update.content.text)
         if self._updates is not None:
             self._updates.push(update)

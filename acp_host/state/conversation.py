@@ -49,8 +49,6 @@ class Conversation:
         # What was told aside last: where it belongs, and the message that more of it would continue.
         self._place_aside: tuple[int | None, bool] | None = None
         self._message_aside: MessageBuilder | None = None
-        # The message whose change is noted already: nothing more to do for its further chunks until someone looks.
-        self._noted: MessageBuilder | None = None
         self._messages = MessagePlaces()
         self._echo = Echo()
         self._replayed_turns = 0
@@ -70,12 +68,11 @@ class Conversation:
 
     def freeze(self) -> Transcript:
         """Return the transcript as it is now."""
-        self._noted = None
         return self.writer.freeze()
 
     def delivered(self) -> None:
         """Learn that observers have been told of all changes so far."""
-        self._noted = None
+        self.writer.delivered()
 
     def _dropped(self, first: int) -> None:
         """Forget how to find the entries before a position."""
@@ -100,14 +97,14 @@ class Conversation:
             if message is None:
                 return
         message.parts.add(event.content)
-        self._note_message(message)
+        self.writer.touch(message.position)
 
     def _text_streamed(self, event: events.TextStreamed) -> None:
         for number, text in enumerate(event.texts):
             message = self._continued(event)
             if message is not None:
                 message.parts.extend(event.texts[number:])
-                self._note_message(message)
+                self.writer.touch(message.position)
                 return
             chunk = events.MessageChunk(event.speaker, TextContent(text), event.message_id, event.of_session)
             self._message_chunk(chunk)
@@ -118,11 +115,6 @@ class Conversation:
         if message is None or message.speaker is not event.speaker:
             return None
         return message if event.message_id is None or event.message_id == message.message_id else None
-
-    def _note_message(self, message: MessageBuilder) -> None:
-        if message is not self._noted:
-            self._noted = message
-            self.writer.touch(message.position)
 
     def _begin_message(
         self, speaker: Speaker, content: ContentBlock, message_id: str | None, of_session: bool

@@ -132,8 +132,12 @@ class Observable(ABC, Generic[S]):
             self._scheduler.soon(self._deliver)
             self._due = True
         self._snapshot = None
-        if self._noted.get((section, key)) is not kind:
-            merge_change(self._noted, (section, key), kind, seen=self._looked)
+        part = section, key
+        known = self._noted.get(part)
+        if known is None:
+            self._noted[part] = kind
+        elif known is not kind:
+            merge_change(self._noted, part, kind, seen=self._looked)
         if self._whole is not None:
             self._tell(self._whole, section, (key,), kind)
 

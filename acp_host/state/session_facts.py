@@ -89,9 +89,11 @@ class SessionFacts:
 
     def _plan_replaced(self, event: events.PlanReplaced) -> None:
         plan = Plan(plan_id=event.plan_id, content=event.content)
-        known = any(other.plan_id == plan.plan_id for other in self.plans)
+        ids = [other.plan_id for other in self.plans]
+        known = event.plan_id in ids
         if known:
-            self.plans = tuple([plan if other.plan_id == plan.plan_id else other for other in self.plans])
+            place = ids.index(event.plan_id)
+            self.plans = (*self.plans[:place], plan, *self.plans[place + 1 :])
         else:
             self.plans = (*self.plans, plan)
         self._note("plans", event.plan_id, ChangeKind.CHANGED if known else ChangeKind.ADDED)
@@ -125,7 +127,7 @@ class SessionFacts:
             self._note("info", None, ChangeKind.CHANGED)
 
     def _usage_reported(self, event: events.UsageReported) -> None:
-        cost = self.usage.cost if isinstance(event.cost, Unset) else event.cost
+        cost = self.usage.cost if event.cost is UNSET else event.cost
         self.usage = ContextUsage(used=event.used, size=event.size, cost=cost, last_turn=self.usage.last_turn)
         self._note("usage", None, ChangeKind.CHANGED)
 

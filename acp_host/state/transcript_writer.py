@@ -54,6 +54,8 @@ class TranscriptWriter:
         self._may_be_superseded = 0
         # The end and the turns before a replay, and what else is to be undone, until the session is opened.
         self._before: tuple[int, deque[int], Callable[[], None]] | None = None
+        # The entries whose change is noted already: nothing more to do for the next one until someone looks.
+        self._touched: set[int] = set()
         self._shown_meanwhile: Transcript | None = None
 
     @property
@@ -79,11 +81,18 @@ class TranscriptWriter:
 
     def touch(self, position: int) -> None:
         """Say that the builder of an entry has changed."""
-        self.store.touch(position)
-        self._tell(position, _CHANGED)
+        if position not in self._touched:
+            self._touched.add(position)
+            self.store.touch(position)
+            self._tell(position, _CHANGED)
+
+    def delivered(self) -> None:
+        """Learn that observers have been told of all changes so far."""
+        self._touched.clear()
 
     def freeze(self) -> Transcript:
         """Return the transcript as it is shown now."""
+        self._touched.clear()
         return self.store.freeze() if self._shown_meanwhile is None else self._shown_meanwhile
 
     def drop_before(self, position: int) -> None:
@@ -155,7 +164,7 @@ class TranscriptWriter:
             self.drop_before(self._superseded)
             self._superseded = 0
         elif self._superseded and self._shown_meanwhile is None:
-            self._shown_meanwhile = self.store.freeze()
+            self._shown_meanwhile = self.freeze()
 
     def _tell(self, position: int, kind: ChangeKind) -> None:
         """Note a change of an entry, unless it is out of sight."""
