@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.release.distributions import ROOT, build, content, project, size_without_bundle, unpack
-from tests.release.environment import Environment, Failed
+from tests.release.distributions import ROOT, build, content, project, sizes, unpack
+from tests.release.environment import Environment, Failed, run
 
 PROBES = Path(__file__).with_name("probes.py")
 CANDIDATES = [f"python3.{minor}" for minor in range(11, 15)]
@@ -63,6 +63,8 @@ def main() -> int:
             table.row(f"core, {Path(python).name}", _tried, folder / f"core{number}", wheel, "core", python)
         for extra in options.extras or extras:
             table.row(f"extra {extra}", _tried, folder / extra, wheel, extra)
+        if not options.extras:
+            table.row("the site", _site)
     print(f"{table.failed} failed" if table.failed else "All can be released.")
     return int(table.failed > 0)
 
@@ -80,7 +82,9 @@ def _built(folder: Path) -> str:
     except subprocess.CalledProcessError as error:
         raise Failed(error.stderr) from None
     [wheel] = folder.glob("*.whl")
-    return f"{wheel.name}, {wheel.stat().st_size:,} bytes, {size_without_bundle(wheel):,} without the front-end"
+    without_bundle, library = sizes(wheel)
+    size = f"{wheel.stat().st_size:,} bytes, {without_bundle:,} without the front-end, {library:,} of them the library"
+    return f"{wheel.name}\n{size}"
 
 
 def _same(folder: Path, wheel: Path) -> str:
@@ -101,6 +105,11 @@ def _described(folder: Path) -> str:
     distributions = [str(path) for path in folder.iterdir() if path.suffix in (".whl", ".gz")]
     environment.run("-m", "twine", "check", "--strict", *distributions)
     return "as an index shows them"
+
+
+def _site() -> str:
+    run(["make", "docs"], cwd=ROOT)
+    return "every link leads somewhere"
 
 
 def _tried(folder: Path, wheel: Path, extra: str, python: str = sys.executable) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import subprocess
 import sys
 import tarfile
@@ -15,6 +16,8 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 BUNDLE = "acp_host/ui/static/"
 """Where the wheel has the front-end."""
+BESIDES = re.compile(r"acp_host/(automation|cli|fleet|harn|replay|testing|ui)/")
+"""What is in it besides the library with which a program talks to an agent."""
 
 
 def project() -> Mapping[str, Any]:
@@ -43,8 +46,10 @@ def content(wheel: Path) -> dict[str, str]:
         return {name: hashlib.sha256(packed.read(name)).hexdigest() for name in packed.namelist()}
 
 
-def size_without_bundle(wheel: Path) -> int:
-    """Return how many bytes of a wheel are not the front-end's."""
+def sizes(wheel: Path) -> tuple[int, int]:
+    """Return how many bytes of a wheel are not the front-end's, and how many are the library's alone."""
     with zipfile.ZipFile(wheel) as packed:
-        bundle = sum(info.compress_size for info in packed.infolist() if info.filename.startswith(BUNDLE))
-    return wheel.stat().st_size - bundle
+        files = {info.filename: info.compress_size for info in packed.infolist()}
+    bundle = sum(size for name, size in files.items() if name.startswith(BUNDLE))
+    library = sum(size for name, size in files.items() if name.startswith("acp_host/") and not BESIDES.match(name))
+    return wheel.stat().st_size - bundle, library

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.release.distributions import build, content, project, size_without_bundle, unpack
+from tests.release.distributions import build, content, project, sizes, unpack
 from tests.release.probes import PROBES, extra_of, modules
 
 PROBE = Path(__file__).with_name("probes.py")
@@ -58,7 +58,9 @@ def test_the_wheel_has_the_package_and_its_data_and_nothing_else(wheel: Path) ->
         "data/data/etc/jupyter/jupyter_server_config.d/acp_host.json",
         *(f"dist-info/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")),
     }
-    assert size_without_bundle(wheel) < LARGEST
+    without_bundle, library = sizes(wheel)
+    assert without_bundle < LARGEST
+    assert 0 < library < 1024 * 1024
 
 
 def test_the_sdist_has_what_a_checkout_needs_and_nothing_that_was_installed(built: Path) -> None:
