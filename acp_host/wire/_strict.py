@@ -67,9 +67,8 @@ def _identity(value: Any) -> Any:
 
 def _tagged_decoder(union: TaggedUnion) -> Decoder:
     variants: Mapping[str, Any] = union.variants
-    table = {value: _model_decoder(cls, union.tag) for value, cls in variants.items()}
-    default_class: Any = union.default
-    default = None if default_class is None else _model_decoder(default_class, None)
+    table: dict[str, Decoder] = {}  # of the variants that were met; an agent uses few of them
+    default: Any = union.default
     tag, unknown = union.tag, union.unknown
 
     def decode(value: Any) -> Any:
@@ -77,10 +76,13 @@ def _tagged_decoder(union: TaggedUnion) -> Decoder:
         decoder = table.get(kind)
         if decoder is not None:
             return decoder(value)
+        if kind in variants:
+            decoder = table[kind] = _model_decoder(variants[kind], tag)
+            return decoder(value)
         if kind.__class__ is str:
             return unknown(kind, value)
         if default is not None and tag not in value:
-            return default(value)
+            return _model_decoder(default, None)(value)
         raise Mismatch
 
     return decode

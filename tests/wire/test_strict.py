@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from acp_host.wire._model import UNSET, Json, Model, Unset, model, wire_field
+from acp_host.wire._model import UNSET, Json, Model, Unknown, Unset, model, wire_field
+from acp_host.wire._shape import UnionShape
+from acp_host.wire._strict import strict_decoder
+from acp_host.wire._unions import TaggedUnion
 from acp_host.wire.content import TextContent
 from acp_host.wire.converters import decoder, structure_tolerant
 from acp_host.wire.updates import AgentMessageChunk, SessionUpdate
@@ -251,3 +254,22 @@ def test_lists_and_maps_of_types_can_be_read_by_themselves() -> None:
 def test_a_streamed_update() -> None:
     data = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hi"}}
     assert read(data, SessionUpdate) == AgentMessageChunk(TextContent("Hi"))
+
+
+@model
+class _Met(Model):
+    text: str
+
+
+@model
+class _NeverMet(Model):
+    text: NotImplemented  # type: ignore[valid-type]  # no decoder can be made of it
+
+
+def test_decoders_are_made_of_the_kinds_that_come_and_of_no_others() -> None:
+    decode = strict_decoder(UnionShape(TaggedUnion("Lazy", "kind", {"met": _Met, "never": _NeverMet}, Unknown)))
+
+    assert decode({"kind": "met", "text": "a"}) == _Met("a")
+    assert decode({"kind": "other"}) == Unknown("other", {"kind": "other"})
+    with pytest.raises(Exception, match="NotImplemented"):
+        decode({"kind": "never", "text": "a"})
