@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from acp_host.state.harn.human_requests import HumanAnswerSent
-from acp_host.testing.gallery.samples import IMAGE, text
+from acp_host.testing.gallery.harn_samples import (
+    ALERTS,
+    ARTIFACTS,
+    AUDIT,
+    CALLS,
+    PERMISSION_FACTS,
+    QUESTIONS,
+    WORKERS,
+)
+from acp_host.testing.gallery.samples import text
 from acp_host.testing.gallery.scenes import Play, Scenes
 from acp_host.testing.gallery.stage import CWD, SESSION_ID, Setting, Stage
 from acp_host.testing.gallery.tool_calls import DIFF
@@ -16,14 +25,6 @@ HARN = Setting(agent="Harn", capabilities={"_meta": {"harn": {}}})
 """An agent that is known to be Harn."""
 
 SCENES = Scenes("harn", HARN)
-
-_AUDIT = {
-    "session_id": "mut-1",
-    "run_id": "run-1",
-    "execution_kind": "workflow",
-    "mutation_scope": "apply_workspace",
-    "approval_policy": {"auto_approve": [], "auto_deny": [], "require_approval": ["edit_*"]},
-}
 
 
 def _tells(kind: str, /, **members: Any) -> Play:
@@ -54,22 +55,11 @@ def _worker(stage: Stage, number: int, event: str, status: str, **metadata: Any)
         status=status,
         terminal=ends,
         metadata={"task": "Review", "started_at": "0193aa", **metadata},
-        audit=_AUDIT,
+        audit=AUDIT,
     )
 
 
-_WORKERS = {
-    "running": "WorkerSpawned",
-    "progressed": "WorkerProgressed",
-    "awaiting_input": "WorkerWaitingForInput",
-    "suspended": "WorkerSuspended",
-    "completed": "WorkerCompleted",
-    "failed": "WorkerFailed",
-    "stopped": "WorkerStopped",
-    "cancelled": "WorkerCancelled",
-    "daydreaming": "WorkerDaydreams",
-}
-for _status, _named in _WORKERS.items():
+for _status, _named in WORKERS.items():
 
     def _one(stage: Stage, status: str = _status, event: str = _named) -> None:
         stage.prompts("Review the change.")
@@ -81,25 +71,11 @@ for _status, _named in _WORKERS.items():
 @SCENES.scene("workers", "a worker of every status")
 def workers(stage: Stage) -> None:
     stage.prompts("Review the change.")
-    for number, (status, event) in enumerate(_WORKERS.items()):
+    for number, (status, event) in enumerate(WORKERS.items()):
         _worker(stage, number, event, status)
 
 
-_CHART = {"mark": "bar", "data": {"values": [{"test": "passed", "count": 41}, {"test": "failed", "count": 1}]}}
-_ARTIFACTS: dict[str, dict[str, Any]] = {
-    "chart": {
-        "kind": "vega-lite",
-        "mimeType": "application/vnd.vegalite.v5+json",
-        "spec": _CHART,
-        "fallback": "41 passed, 1 failed",
-    },
-    "table": {"kind": "table", "mimeType": "application/json", "spec": {"columns": ["k", "v"], "rows": [["x", 1]]}},
-    "markdown": {"kind": "markdown", "mimeType": "text/markdown", "spec": "# A report\n\nAll is **well**."},
-    "html": {"kind": "html", "mimeType": "text/html", "spec": "<h1>A report</h1><script>pwned('artifact')</script>"},
-    "image": {"kind": "image", "mimeType": "image/png", "spec": IMAGE, "fallback": "A picture."},
-    "unknown": {"kind": "hologram", "mimeType": "application/x-hologram", "spec": {"depth": 3}},
-}
-for _kind, _artifact in _ARTIFACTS.items():
+for _kind, _artifact in ARTIFACTS.items():
     SCENES.add(
         f"artifact_{_kind}",
         f"something to look at: {_kind}",
@@ -164,14 +140,7 @@ SCENES.add(
     ),
 )
 
-_QUESTIONS: dict[str, dict[str, Any]] = {
-    "question": {"prompt": "Which branch shall I push to?", "schema": {"type": "string"}, "default": "main"},
-    "approval": {"action": "deploy", "detail": {"target": "live"}, "reviewers": ["ada"], "prompt": "Deploy it?"},
-    "dual_control": {"action": "drop table", "n": 2, "m": 3, "approvers": ["ada", "grace"], "prompt": "Drop it?"},
-    "escalation": {"role": "lead", "reason": "The budget is used up."},
-    "riddle": {"prompt": "What walks on four legs?"},
-}
-for _kind, _asked in _QUESTIONS.items():
+for _kind, _asked in QUESTIONS.items():
     SCENES.add(
         f"human_{_kind}",
         f"it wants something from a person: {_kind}",
@@ -382,28 +351,7 @@ for _phase in ("generating", "verifying", "terminal"):
         f"how far the answer has come: {_phase}",
         _event("turn_phase_changed", phase=_phase, reply="All tests pass." if _phase == "terminal" else None),
     )
-_ALERTS: dict[str, dict[str, Any]] = {
-    "budget_exhausted": {"budgetKind": "cost", "limit": "session", "limitValue": 2.0, "sessionCostUsd": 2.03},
-    "loop_stuck": {"maxNudges": 3, "lastIteration": 4, "tailExcerpt": "still thinking…"},
-    "control_outcome": {
-        "controlId": "ctl-1",
-        "method": "session/inject",
-        "outcome": "rejected",
-        "status": "rejected",
-        "reason": "The turn is over.",
-    },
-    "mcp_auth_required": {"server": "linear", "resource": "https://linear.example", "scope": ["read"]},
-    "session_closed": {"reason": "timeout", "status": "timeout", "metadata": {"idle_ms": 5_000}},
-    "boundary_failure": {
-        "boundary": "host_bridge",
-        "failureKind": "dropped_frames",
-        "owner": "harn",
-        "detail": "The host did not read.",
-        "droppedCount": 3,
-    },
-    "some_future_kind": {"anything": True},
-}
-for _kind, _members in _ALERTS.items():
+for _kind, _members in ALERTS.items():
     SCENES.add(f"event_{_kind}", f"what it tells of its loop: {_kind}", _event(_kind, **_members))
 
 
@@ -438,41 +386,11 @@ def _call(stage: Stage, status: str, **harn: Any) -> None:
         kind="edit",
         status=status,
         rawInput={"path": "dates.py"},
-        _meta={"harn": {"audit": _AUDIT, **harn}},
+        _meta={"harn": {"audit": AUDIT, **harn}},
     )
 
 
-_CALLS: dict[str, tuple[str, dict[str, Any]]] = {
-    "parsing": ("pending", {"parsing": True, "rawInputPartial": '{"path":"da'}),
-    "applied": (
-        "completed",
-        {
-            "mutationStatus": "applied",
-            "changedPaths": ["dates.py"],
-            "durationMs": 11,
-            "executionDurationMs": 7,
-            "executor": "harn_builtin",
-            "intent": "Fix the format",
-        },
-    ),
-    "refused": (
-        "failed",
-        {"mutationStatus": "not_applied", "error": "not allowed", "errorCategory": "permission_denied"},
-    ),
-    "by_mcp": (
-        "completed",
-        {"executor": {"kind": "mcp_server", "serverName": "linear"}, "mutationStatus": "unchanged"},
-    ),
-    "contradicts": (
-        "completed",
-        {"audit": {"session_id": "r", "mutation_scope": "read_only"}, "changedPaths": ["dates.py"]},
-    ),
-    "restored": (
-        "restored",
-        {"restoredPaths": ["dates.py"], "skippedPaths": [{"path": "b.py", "reason": "changed since"}]},
-    ),
-}
-for _name, (_status, _harn) in _CALLS.items():
+for _name, (_status, _harn) in CALLS.items():
 
     def _tool(stage: Stage, status: str = _status, harn: dict[str, Any] = _harn) -> None:
         stage.prompts("Fix it.")
@@ -483,41 +401,6 @@ for _name, (_status, _harn) in _CALLS.items():
 
 @SCENES.scene("permission", "a permission request with all that Harn says of it")
 def permission(stage: Stage) -> None:
-    decision = {
-        "type": "harn.permission_policy_decision.v1",
-        "action": "ask",
-        "reason": "workspace edit",
-        "matched_rule": {"source": "rules", "action": "ask", "id": "edit-rule", "index": 0},
-        "risk_labels": ["approval_required", "outside_of_git"],
-        "context": {
-            "tool_name": "edit_file",
-            "tool_kind": "edit",
-            "side_effect": "workspace_write",
-            "paths": ["dates.py"],
-        },
-    }
-    approval = {
-        "id": "call-1",
-        "action": "edit_file",
-        "args": {"path": "dates.py"},
-        "principal": SESSION_ID,
-        "requested_at": "2026-01-01T12:00:00Z",
-        "deadline": "2026-01-01T12:05:00Z",
-        "approvers_required": 1,
-        "evidence_refs": [
-            {"kind": "file_mutation_diff", "path": "dates.py", "source": "pre_approval", "byteCount": 80},
-            {"kind": "file_preimage", "path": "logo.png", "unavailable_reason": "it is no text"},
-        ],
-        "capabilities_requested": ["tool.edit_file"],
-    }
-    descriptor = {"description": "Changes a file.", "inputSchema": {"type": "object"}, "schemaChanged": True}
-    harn = {
-        "toolName": "edit_file",
-        "approvalRequest": approval,
-        "policyDecision": decision,
-        "toolDescriptor": descriptor,
-        "mutation": _AUDIT,
-    }
     stage.prompts("Fix it.")
     stage.asks(
         "session/request_permission",
@@ -528,7 +411,7 @@ def permission(stage: Stage) -> None:
             "kind": "edit",
             "content": [DIFF],
             "rawInput": {"path": "dates.py"},
-            "_meta": {"harn": harn},
+            "_meta": {"harn": PERMISSION_FACTS},
         },
         options=[
             {"optionId": "allow", "name": "Allow", "kind": "allow_once"},
