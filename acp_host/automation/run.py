@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 from acp_host.automation.event_buffer import EventBuffer
 from acp_host.automation.events import RunEvent
+from acp_host.automation.owned_task import OwnedTask
 from acp_host.automation.result import RunResult
 from acp_host.automation.stop import Stop
 from acp_host.automation.text import MessageText
 
 __all__ = ["Run"]
 
-_T = TypeVar("_T")
 Work = Callable[[Callable[[RunEvent], None], Stop], Awaitable[RunResult]]
 """What a run does; it is given what takes its events, and what ends it early."""
 
@@ -40,7 +39,7 @@ class Run:
         self._work = work
         self._stop = Stop()
         self._events: EventBuffer | None = None
-        self._task: asyncio.Task[RunResult] | None = None
+        self._task = OwnedTask(self._run, "acp_host run")
 
     # --- its end ----------------------------------------------------------------------------------------------------
 
@@ -57,12 +56,10 @@ class Run:
     @property
     def result(self) -> RunResult | None:
         """The result of a finished run; ``None`` while it goes on, and of one that was given up."""
-        task = self._task
-        ended = task is not None and task.done() and not task.cancelled() and task.exception() is None
-        return task.result() if task is not None and ended else None
+        return self._task.result
 
     def __await__(self) -> Generator[Any, None, RunResult]:
-        return self._finish().__await__()
+        return self._task.finish().__await__()
 
     async def __aenter__(self) -> Run:
         self._begin(EventBuffer())
@@ -71,7 +68,7 @@ class Run:
     async def __aexit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        await self._give_up()
+        await self._task.give_up()
 
     # --- what it tells ----------------------------------------------------------------------------------------------
 
@@ -84,10 +81,10 @@ class Run:
         Raises:
             InvalidInput: after the last event, where the arguments turn out to be wrong; as awaiting it.
         """
-        events = self._events if self._task is not None else self._begin(EventBuffer())
-        event = None if events is None else await self._or_give_up(events.next())
+        events = self._events if self._task.begun else self._begin(EventBuffer())
+        event = None if events is None else await self._task.or_give_up(events.next())
         if event is None:
-            await self._finish()
+            await self._task.finish()
             raise StopAsyncIteration
         return event
 
@@ -122,10 +119,9 @@ class Run:
     # --- its life ---------------------------------------------------------------------------------------------------
 
     def _begin(self, events: EventBuffer | None) -> EventBuffer | None:
-        if self._task is None:
+        if not self._task.begun:
             self._events = events
-            self._task = asyncio.create_task(self._run(), name="acp_host run")
-            self._task.add_done_callback(_seen)
+            self._task.begin()
         return self._events
 
     async def _run(self) -> RunResult:
@@ -138,29 +134,3 @@ class Run:
     def _emit(self, event: RunEvent) -> None:
         if self._events is not None:
             self._events.put(event)
-
-    async def _finish(self) -> RunResult:
-        self._begin(None)
-        assert self._task is not None
-        return await self._or_give_up(asyncio.shield(self._task))
-
-    async def _or_give_up(self, awaited: Awaitable[_T]) -> _T:
-        """Await something for the caller; cancelled, the caller does not leave the run behind."""
-        try:
-            return await awaited
-        except asyncio.CancelledError:
-            await self._give_up()
-            raise
-
-    async def _give_up(self) -> None:
-        """Cancel what still goes on, and wait for its end."""
-        task = self._task
-        if task is not None and not task.done():
-            task.cancel()
-            await asyncio.wait([task])
-
-
-def _seen(task: asyncio.Task[RunResult]) -> None:
-    """Look at what a run ended with, so that one that was left does not log that nobody did."""
-    if not task.cancelled():
-        task.exception()

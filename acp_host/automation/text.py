@@ -7,7 +7,7 @@ from typing import Any
 from acp_host.automation.events import RunEvent, RunFinished, Updated
 from acp_host.wire.content import TextContent
 from acp_host.wire.harn.content import shown_text
-from acp_host.wire.text import join_text
+from acp_host.wire.text import ends_in_half, join_text
 from acp_host.wire.updates import AgentMessageChunk
 from acp_host.wire.v2.updates import AgentMessage
 from acp_host.wire.v2.updates import AgentMessageChunk as NamedMessageChunk
@@ -52,6 +52,6 @@ class MessageText:
 
     def _whole_characters(self, piece: str) -> str:
         text = join_text((self._held, piece))
-        whole = len(text) - 1 if text and "\ud800" <= text[-1] <= "\udbff" else len(text)
+        whole = len(text) - ends_in_half(text)
         self._held = text[whole:]
         return text[:whole]

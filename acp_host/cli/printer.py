@@ -15,7 +15,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from acp_host.printable import printable
-from acp_host.wire.text import join_text
+from acp_host.wire.text import ends_in_half, join_text
 
 __all__ = ["GUTTER", "Joiner", "Printer", "clean", "make_console", "plain"]
 
@@ -55,7 +55,7 @@ class Joiner:
     def feed(self, piece: str) -> str:
         """Return what can be printed after this piece; the rest is held until the next."""
         text = join_text((self._held, piece))
-        whole = len(text) - 1 if text and (text[-1] == "\r" or "\ud800" <= text[-1] <= "\udbff") else len(text)
+        whole = len(text) - (text.endswith("\r") or ends_in_half(text))
         self._held = text[whole:]
         return clean(text[:whole])
 

@@ -8,6 +8,7 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any
 
+from acp_host.automation.owned_task import OwnedTask
 from acp_host.errors import InvalidState
 from acp_host.fleet.conductor import Conductor, FleetPlan
 from acp_host.fleet.progress import Progress
@@ -39,7 +40,7 @@ class Fleet:
         self._taken = 0
         self._progress = progress
         self._conductor = Conductor(plan, self._receive)
-        self._task: asyncio.Task[None] | None = None
+        self._task = OwnedTask(self._run, "acp_host fleet", lambda: self.cancel("the caller wants no more of it"))
         self._began = time.monotonic()
         self._duration: float | None = None
 
@@ -89,16 +90,16 @@ class Fleet:
         return self._finish().__await__()
 
     async def __aenter__(self) -> Fleet:
-        self._begin()
+        self._task.begin()
         return self
 
     async def __aexit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        await self._give_up()
+        await self._task.give_up()
 
     def __aiter__(self) -> Fleet:
-        if self._task is None:
+        if not self._task.begun:
             raise InvalidState("a fleet is entered before it is iterated: async with acp_host.fleet.run(…) as fleet")
         return self
 
@@ -109,20 +110,15 @@ class Fleet:
             JournalFailed: the journal cannot be written any more, so that the fleet was stopped.
         """
         while self._taken == len(self._results):
-            if self._task is None or self._task.done():
+            if not self._task.begun or self._task.done:
                 await self._finish()
                 raise StopAsyncIteration
             self._arrived.clear()
-            await self._or_give_up(self._arrived.wait())
+            await self._task.or_give_up(self._arrived.wait())
         self._taken += 1
         return self._results[self._taken - 1]
 
     # --- its life ---------------------------------------------------------------------------------------------------
-
-    def _begin(self) -> asyncio.Task[None]:
-        if self._task is None:
-            self._task = asyncio.create_task(self._run(), name="acp_host fleet")
-        return self._task
 
     async def _run(self) -> None:
         self._began = time.monotonic()
@@ -139,28 +135,5 @@ class Fleet:
         self._progress.show(lambda: self.summary)
 
     async def _finish(self) -> FleetReport:
-        await self._or_give_up(asyncio.shield(self._begin()))
+        await self._task.finish()
         return self.report
-
-    async def _or_give_up(self, awaited: Any) -> None:
-        """Await something for the caller; cancelled, the caller does not leave the fleet behind."""
-        try:
-            await awaited
-        except asyncio.CancelledError:
-            await self._give_up()
-            raise
-
-    async def _give_up(self) -> None:
-        """End what still goes on, and wait for that; cancelled meanwhile, without patience."""
-        task = self._task
-        if task is None:
-            return
-        self.cancel("the caller wants no more of it")
-        try:
-            await asyncio.wait([task])
-        finally:
-            if not task.done():
-                task.cancel()
-                await asyncio.wait([task])
-        if not task.cancelled():
-            task.exception()  # whoever leaves early does not want to know

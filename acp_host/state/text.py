@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from acp_host.wire.text import join_text
+from acp_host.wire.text import ends_in_half, join_text
 
 __all__ = ["SEGMENT", "TextBuilder"]
 
@@ -57,8 +57,7 @@ class TextBuilder:
         start = 0
         while len(text) - start >= SEGMENT:
             end = start + SEGMENT
-            if "\ud800" <= text[end - 1] <= "\udbff":
-                end -= 1  # half a character: the other half may be in the next piece
+            end -= ends_in_half(text[end - 1])
             full.append(text[start:end])
             start = end
         self._closed = (*self._closed, *full)

@@ -1,4 +1,4 @@
-"""Text from agents that came in pieces: :func:`join_text`.
+"""Text from agents that came in pieces: :func:`join_text`, :func:`ends_in_half`.
 
 Some agents cut their stream between the two UTF-16 halves of a character, so that one piece ends with half of an emoji
 and the next begins with the other half. Pieces are kept as they came; whoever puts them together uses
@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["join_text"]
+__all__ = ["ends_in_half", "join_text"]
+
+
+def ends_in_half(text: str) -> bool:
+    """Tell whether the last character is the first half of one, whose other half may be in the next piece."""
+    return "\ud800" <= text[-1:] <= "\udbff"
 
 
 def join_text(parts: Iterable[str]) -> str:
