@@ -75,7 +75,7 @@ async def test_an_agent_that_works_by_itself(monkeypatch: pytest.MonkeyPatch) ->
         schedulers.append(ManualScheduler(clock))
         return schedulers[-1]
 
-    monkeypatch.setattr("acp_host.host.connection.AsyncioScheduler", scheduler)
+    monkeypatch.setattr("acp_host.host.connection_life.AsyncioScheduler", scheduler)
 
     def pass_time() -> None:
         for _ in range(3):

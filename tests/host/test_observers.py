@@ -25,6 +25,7 @@ async def test_every_observer_is_a_plain_function() -> None:
             acp_host.AuditTrail().on_record,
             acp_host.PermissionQueue().changed.connect,
             host.diagnostics.connect,
+            host.on_diagnostic,
             session.on_update,
             session.on_file_written,
             host.on_sessions_changed,
@@ -52,6 +53,17 @@ async def test_the_failure_of_a_handler_is_logged_where_everybody_sees_it(caplog
     first, *place = record.getMessage().splitlines()
     assert first == r"the permission handler failed, so the agent was refused: ZeroDivisionError: \x1b[2J"
     assert any(f'"{__file__}", line' in line and "in decide" in line for line in place)
+
+
+async def test_a_diagnostic_is_told_until_that_is_ended() -> None:
+    told: list[str] = []
+    async with acp_host.connect(ReferenceAgent().transport()) as host:
+        end = host.on_diagnostic(lambda diagnostic: told.append(diagnostic.message))
+        for message in ("one", "two"):
+            host.diagnostics.add(acp_host.Diagnostic(acp_host.DiagnosticKind.UNEXPECTED, message))
+        end()
+        host.diagnostics.add(acp_host.Diagnostic(acp_host.DiagnosticKind.UNEXPECTED, "three"))
+    assert told == ["one", "two"]
 
 
 async def test_a_flood_of_failures_is_not_a_flood_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
