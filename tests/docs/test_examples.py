@@ -80,10 +80,3 @@ def test_the_page_of_an_example_is_served_until_ctrl_c(tmp_path: Path) -> None:
         finally:
             serving.kill()
     assert (serving.returncode, errors) == (0, "")
-
-
-def test_links_in_the_guides_lead_somewhere() -> None:
-    for folder in ("examples", "howto", "tutorials"):
-        for page in (ROOT / "docs" / folder).glob("*.md"):
-            for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
-                assert (page.parent / target).exists(), f"{folder}/{page.name}: {target}"
