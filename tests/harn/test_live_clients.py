@@ -105,7 +105,9 @@ def test_what_is_wrong_in_it_is_left_out_and_named() -> None:
 
 def test_clients_are_bounded() -> None:
     many = [client(f"c{number}") for number in range(MAX_CLIENTS + 5)]
-    assert len(attached(Desk().take(told("attached", state(*many)))).clients) == MAX_CLIENTS
+    desk = Desk().take(told("attached", state(*many)))
+    assert len(attached(desk).clients) == MAX_CLIENTS
+    assert desk.problems == [f"{MAX_CLIENTS + 5} clients: those after the first {MAX_CLIENTS} are left out"]
 
 
 def test_a_replay_takes_the_place_of_nothing() -> None:

@@ -112,3 +112,4 @@ def test_skills_are_bounded() -> None:
         desk.take(activated(f"s{number}"), named("skill_scope_tools", skillName=f"s{number}", allowedTools=["a"]))
     assert len(desk.harn.skills.active) == len(desk.harn.skills.scopes) == MAX_SKILLS
     assert "s0" not in desk.harn.skills.active
+    assert desk.problems == [f"more than {MAX_SKILLS} skills: the oldest of them is forgotten"] * 2

@@ -155,10 +155,12 @@ class Skills:
 
     Args:
         note: called with each change.
+        problem: called with what is forgotten because there is too much.
     """
 
-    def __init__(self, note: Note) -> None:
+    def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
         self._note = note
+        self._problem = problem
         self._skills = SkillsSnapshot()
 
     def folds(self) -> Mapping[type, Callable[[Any], None]]:
@@ -178,7 +180,7 @@ class Skills:
     def _activated(self, event: SkillActivated) -> None:
         scope = self._skills.scopes.get(event.name)
         skill = Skill(name=event.name, iteration=event.iteration, reason=event.reason, allowed_tools=scope)
-        self._change(active=_with(self._skills.active, event.name, skill))
+        self._change(active=self._with(self._skills.active, event.name, skill))
 
     def _deactivated(self, event: SkillDeactivated) -> None:
         self._change(active=_without(self._skills.active, event.name), scopes=_without(self._skills.scopes, event.name))
@@ -186,21 +188,23 @@ class Skills:
     def _scoped(self, event: SkillScoped) -> None:
         active, tools = self._skills.active, event.allowed_tools
         if event.name in active:
-            active = _with(active, event.name, evolve(active[event.name], allowed_tools=tools))
-        self._change(active=active, scopes=_with(self._skills.scopes, event.name, tools))
+            active = self._with(active, event.name, evolve(active[event.name], allowed_tools=tools))
+        self._change(active=active, scopes=self._with(self._skills.scopes, event.name, tools))
+
+    def _with(self, known: Mapping[str, Any], name: str, told: Any) -> Mapping[str, Any]:
+        if name in known and known[name] == told:
+            return known
+        merged = {**known, name: told}
+        if len(merged) <= MAX_SKILLS:
+            return merged
+        self._problem(f"more than {MAX_SKILLS} skills: the oldest of them is forgotten")
+        return dict([*merged.items()][-MAX_SKILLS:])
 
     def _change(self, **members: Any) -> None:
         skills = evolve(self._skills, **members)
         if not is_same(skills, self._skills):
             self._skills = skills
             self._note(_TOPIC, None, ChangeKind.CHANGED)
-
-
-def _with(known: Mapping[str, Any], name: str, told: Any) -> Mapping[str, Any]:
-    if name in known and known[name] == told:
-        return known
-    merged = {**known, name: told}
-    return dict([*merged.items()][-MAX_SKILLS:]) if len(merged) > MAX_SKILLS else merged
 
 
 def _without(known: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -100,7 +100,7 @@ class HarnState(Observable[HarnSnapshot]):
     def _new_topics(self) -> dict[str, Topic]:
         return {
             "workers": Workers(self.note, self._problem),
-            "skills": Skills(self.note),
+            "skills": Skills(self.note, self._problem),
             "artifacts": Artifacts(self.note, self._problem),
             "handoffs": Handoffs(self.note, self._problem),
             "live_clients": LiveClients(self.note),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from acp_host.state.harn.live_clients import MAX_CLIENTS, LiveClient, LiveClientsReported, LiveClientsSnapshot
@@ -38,8 +38,7 @@ def live_clients_list(result: Any) -> HarnReport:
     listed = payload.objects("data")
     if listed is None:
         return HarnReport((), ("the answer has no list of clients", *payload.problems))
-    known = [_client(each) for each in listed[:MAX_CLIENTS]]
-    clients = tuple([each for each in known if each is not None])
+    clients = _clients(payload, listed)
     controller = next((each.client_id for each in clients if each.is_controller), None)
     state = LiveClientsSnapshot(clients=clients, active_controller_id=controller)
     return HarnReport((LiveClientsReported(None, state),), tuple(payload.problems))
@@ -47,13 +46,19 @@ def live_clients_list(result: Any) -> HarnReport:
 
 def _state(payload: Payload) -> LiveClientsSnapshot:
     client = payload.nested("client")
-    known = [_client(each) for each in (payload.objects("clients") or ())[:MAX_CLIENTS]]
     return LiveClientsSnapshot(
         client=None if client is None else _client(client),
-        clients=tuple([each for each in known if each is not None]),
+        clients=_clients(payload, payload.objects("clients") or ()),
         active_controller_id=payload.text("active_controller_id"),
         previous_controller_id=payload.text("previous_controller_id"),
     )
+
+
+def _clients(payload: Payload, listed: Sequence[Payload]) -> tuple[LiveClient, ...]:
+    if len(listed) > MAX_CLIENTS:
+        payload.problems.append(f"{len(listed)} clients: those after the first {MAX_CLIENTS} are left out")
+    known = [_client(each) for each in listed[:MAX_CLIENTS]]
+    return tuple([each for each in known if each is not None])
 
 
 def _client(payload: Payload) -> LiveClient | None:
