@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from tests.fuzz.inside import KEPT, ROOT
 from tests.fuzz.targets import TARGETS
@@ -19,20 +20,25 @@ from tests.fuzz.targets import TARGETS
 FOUND = ROOT / "fixtures" / "fuzz"
 
 
-def run_all(names: list[str], runs: int, seconds: int) -> int:
-    """Run targets one after the other; return how many ended with a fault."""
-    failed = []
-    for name in names:
-        started = time.monotonic()
-        command = [sys.executable, "-m", "tests.fuzz.inside", name, str(runs), str(seconds), *TARGETS[name].code]
-        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        took = time.monotonic() - started
-        verdict = "ok" if done.returncode == 0 else "FAULT"
-        print(f"{name:<14} {verdict:<6} {_executed(done.stdout):>9,} runs {took:>7.0f} s", flush=True)
-        if done.returncode != 0:
-            failed.append(name)
-            print(_kept(name), "\n".join(done.stdout.splitlines()[-40:]), sep="\n", flush=True)
-    return len(failed)
+def run_all(names: list[str], runs: int, seconds: int, jobs: int) -> int:
+    """Run targets, some at a time; return how many ended with a fault."""
+    with ThreadPoolExecutor(jobs) as threads:
+        held = threads.map(lambda name: _holds(name, runs, seconds), names)
+        return sum(not each for each in held)
+
+
+def _holds(name: str, runs: int, seconds: int) -> bool:
+    """Run one target, and print what came of it."""
+    started = time.monotonic()
+    command = [sys.executable, "-m", "tests.fuzz.inside", name, str(runs), str(seconds), *TARGETS[name].code]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    took = time.monotonic() - started
+    verdict = "ok" if done.returncode == 0 else "FAULT"
+    told = f"{name:<16} {verdict:<6} {_executed(done.stdout):>9,} runs {took:>7.0f} s"
+    if done.returncode != 0:
+        told = "\n".join([told, _kept(name), *done.stdout.splitlines()[-40:]])
+    print(told, flush=True)
+    return done.returncode == 0
 
 
 def _executed(told: str) -> int:
@@ -59,11 +65,12 @@ def main() -> int:
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"all by default; {', '.join(TARGETS)}")
     parser.add_argument("--runs", type=int, default=1_000_000, metavar="N", help="of each (default: %(default)s)")
     parser.add_argument("--seconds", type=int, default=0, metavar="N", help="for each at most; as long as it takes")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="targets at a time (default: %(default)s)")
     options = parser.parse_args()
     unknown = [name for name in options.targets if name not in TARGETS]
     if unknown:
         parser.error(f"no such target: {', '.join(unknown)}")
-    return min(1, run_all(options.targets or list(TARGETS), options.runs, options.seconds))
+    return min(1, run_all(options.targets or list(TARGETS), options.runs, options.seconds, options.jobs))
 
 
 if __name__ == "__main__":

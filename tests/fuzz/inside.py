@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import random
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +26,7 @@ def run_inside(name: str, runs: int, seconds: int, code: tuple[str, ...]) -> Non
         from tests.fuzz.mutation import changed
         from tests.fuzz.targets import TARGETS
 
+    warnings.simplefilter("error")
     target = TARGETS[name]
     corpus = KEPT / target.name / "corpus"
     corpus.mkdir(parents=True, exist_ok=True)

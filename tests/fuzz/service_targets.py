@@ -28,7 +28,6 @@ from acp_host.services.form_answers import check_answer
 from acp_host.services.form_reader import read_form
 from acp_host.services.page_address import read_address
 from acp_host.services.permission_toml import read_policy, write_policy
-from acp_host.state.entries import PatchedFiles
 from acp_host.state.reminder_marker import MARKER
 from acp_host.state.terminal_output import TerminalOutput
 from acp_host.ui.changed_lines import changed_lines, patched_lines
@@ -37,6 +36,8 @@ from acp_host.wire import codec
 from acp_host.wire.converters import structure_tolerant
 from acp_host.wire.elicitation import ElicitationFormMode
 from acp_host.wire.tool_calls import Diff
+from acp_host.wire.v2.diffs import Diff as PatchedFiles
+from acp_host.wire.v2.diffs import DiffPatch, FileAdded, FileMoved
 from tests.fuzz.seeds import FIXTURES, compact, pieces, recorded_lines
 from tests.fuzz.target import Target
 
@@ -116,7 +117,8 @@ def _notebook_seeds() -> Iterator[bytes]:
 def diffs(data: bytes) -> None:
     """Every diff can be shown, and nothing in what is shown steers a terminal."""
     old, new = _halves(data)
-    for lines in (changed_lines(Diff("/w/f", new, old)), patched_lines(PatchedFiles((), None))):
+    patch = PatchedFiles((FileMoved(old, new), FileAdded(new)), DiffPatch("git_patch", old))
+    for lines in (changed_lines(Diff("/w/f", new, old)), patched_lines(patch)):
         assert all(printable(line.text) == line.text for line in lines)
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from acp_host.errors import DecodeError, InternalError, InvalidInput
-from acp_host.protocol.events import RequestReceived
+from acp_host.protocol.events import CallFailed, RequestReceived, ResponseReceived
 from acp_host.protocol.host_protocol import HostProtocol
+from acp_host.translate.v2.requests import call_told_in, incoming
 from acp_host.wire import codec, jsonrpc
 from acp_host.wire._model import Model, Unknown
 from acp_host.wire._shape import shape_of
@@ -130,17 +131,60 @@ def _told(events: Iterable[Any]) -> list[str]:
     return [repr(event) for event in events]
 
 
-def answering(data: bytes) -> None:
-    """Each request that is passed on waits until it is answered, by a result that fits or by an error."""
-    protocol: HostProtocol = make()
-    protocol.receive_data(data)
-    for event in protocol.events():
-        if isinstance(event, RequestReceived):
-            try:
-                protocol.respond(event.id, event.method, {"outcome": {"outcome": "cancelled"}})
-            except InvalidInput:
-                protocol.respond_error(event.id, InternalError("no answer"))
-    protocol.data_to_send()
+def _answering(version: int) -> Callable[[bytes], None]:
+    def answering(data: bytes) -> None:
+        """Each request that is passed on waits until it is answered, by a result that fits or by an error."""
+        protocol: HostProtocol = make(version=version)
+        protocol.receive_data(data)
+        for event in protocol.events():
+            if isinstance(event, RequestReceived):
+                call_told_in(event.params)
+                incoming(event.params, event.id)
+                try:
+                    protocol.respond(event.id, event.method, {"outcome": {"outcome": "cancelled"}})
+                except InvalidInput:
+                    protocol.respond_error(event.id, InternalError("no answer"))
+        protocol.data_to_send()
+
+    return answering
+
+
+def _asked_seeds() -> Iterator[bytes]:
+    """Yield what asks: few of the recorded lines do."""
+    for line in recorded_lines():
+        if b'"method":"session/update"' not in line and b'"method"' in line:
+            yield line + b"\n"
+    call = {"toolCallId": "c", "title": "t", "kind": "edit", "content": [{"type": "terminal", "terminalId": "x"}]}
+    options = [{"optionId": "a", "name": "n", "kind": "allow_once"}]
+    for subject in ({"type": "tool_call", "toolCall": call}, {"type": "command", "command": "c", "cwd": "/"}):
+        asked = {"sessionId": "a", "title": "t", "subject": subject, "options": options}
+        yield compact({"jsonrpc": "2.0", "id": 7, "method": "session/request_permission", "params": asked}) + b"\n"
+
+
+def handshake(data: bytes) -> None:
+    """Whatever answers the handshake, it is agreed on or refused, and no call fails."""
+    try:
+        result = codec.read(data, lambda _: None)
+    except (codec.Noise, codec.Unreadable):
+        return
+    protocol = HostProtocol(protocol_versions=(1, 2))
+    protocol.initialize()
+    protocol.receive_data(codec.encode({"jsonrpc": "2.0", "id": 0, "result": result}))
+    ends = [event for event in protocol.events() if isinstance(event, ResponseReceived | CallFailed)]
+    assert len(ends) == 1
+    if isinstance(ends[0], ResponseReceived) and protocol.settle():
+        assert protocol.agreement.protocol_version in (1, 2)
+        protocol.agreement.supports("session/load")
+
+
+def _handshake_seeds() -> Iterator[bytes]:
+    for line in (*recorded_lines(), *map(compact, harn_messages())):
+        result = codec.read(line, lambda _: None).get("result")
+        if isinstance(result, dict) and "protocolVersion" in result:
+            yield compact(result)
+    yield compact(
+        {"protocolVersion": 2, "capabilities": {"_meta": {"harn": {}}}, "info": {"name": "a", "version": "1"}}
+    )
 
 
 _CODEC = ("acp_host.wire.codec", "acp_host.wire.jsonrpc", "acp_host.wire._scan")
@@ -154,5 +198,7 @@ TARGETS = (
     Target("decoders-v2", _decoding(SECOND_DEFINITIONS), _decoding_seeds, code=_WIRE, longest=400),
     Target("protocol-v1", _conversing(1), conversations, code=_PROTOCOL),
     Target("protocol-v2", _conversing(2), conversations, code=_PROTOCOL),
-    Target("requests", answering, conversations, code=_PROTOCOL),
+    Target("requests-v1", _answering(1), _asked_seeds, code=_PROTOCOL),
+    Target("requests-v2", _answering(2), _asked_seeds, code=(*_PROTOCOL, "acp_host.translate.v2")),
+    Target("handshake", handshake, _handshake_seeds, code=_PROTOCOL, longest=1_500),
 )
