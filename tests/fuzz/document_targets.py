@@ -73,7 +73,8 @@ def stored_texts(data: bytes) -> None:
         text, encoding = decode(data)
     except UnicodeDecodeError:
         return
-    assert encoding.encode(text) == data
+    # Agents write a byte order mark, too: it is put back once, also in front of a text that began with two.
+    assert encoding.encode(text) == data.removeprefix(encoding.mark if text.startswith("\ufeff") else b"")
     assert line_window(text, 1, 2) + line_window(text, 3, None) == text
 
 
