@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.bench.many_parts import connections, requests, sessions, start
 from tests.bench.report import Figures, Goal, Report, Row, at_least, at_most
-from tests.bench.runs import in_turns, run, run_program
+from tests.bench.runs import in_turns, run, run_program, weigh_import
 from tests.bench.scale import FULL, Scale
 
 __all__ = ["PARTS"]
@@ -23,18 +23,21 @@ UPDATE_RATE = 20_000
 
 BARE_LOOP, PYTHON_SDK, TYPESCRIPT_SDK = "bare loop", "Python SDK", "TypeScript SDK"
 STREAM, FOLDED, ITERATED = "acp_host, typed stream", "acp_host, session", "acp_host, session iterated"
+OBSERVED = "acp_host, ten observers"
 PROGRAMS: dict[str, tuple[str, ...]] = {
     BARE_LOOP: ("bare_loop.py",),
     PYTHON_SDK: ("python_sdk.py",),
     TYPESCRIPT_SDK: ("ts_sdk.mjs", sys.executable),
     STREAM: ("typed_stream.py",),
     FOLDED: ("session.py",),
+    OBSERVED: ("session.py", "observed"),
     ITERATED: ("session.py", "iterated"),
 }
-BY_WEBSOCKET = "the same over a WebSocket"
+REMOTE = {"the same over a WebSocket": "websocket", "the same over Streamable HTTP": "http"}
 GOALS: dict[str, dict[str, Goal]] = {
     STREAM: {PYTHON_SDK: at_least(10), TYPESCRIPT_SDK: at_least(4), BARE_LOOP: at_most(3)},
     FOLDED: {PYTHON_SDK: at_least(7), BARE_LOOP: at_most(5)},
+    OBSERVED: {PYTHON_SDK: at_least(7), BARE_LOOP: at_most(5)},
     ITERATED: {PYTHON_SDK: at_least(7), BARE_LOOP: at_most(5)},
 }
 IMPORTS = {"import acp_host": at_least(4), "from acp_host import connect": None, "import acp": None}
@@ -63,9 +66,9 @@ def throughput(report: Report, scale: Scale) -> None:
     )
 
 
-def websocket(report: Report, scale: Scale) -> None:
-    """Compare a session with an agent behind a WebSocket to one with an agent behind a pipe."""
-    programs = {FOLDED: PROGRAMS[FOLDED], BY_WEBSOCKET: ("session.py", "websocket")}
+def remote(report: Report, scale: Scale) -> None:
+    """Compare a session with an agent behind a WebSocket, or HTTP, to one with an agent behind a pipe."""
+    programs = {FOLDED: PROGRAMS[FOLDED], **{name: ("session.py", how) for name, how in REMOTE.items()}}
     measures = {name: partial(_read_stream, program, scale) for name, program in programs.items()}
     figures = _figures(in_turns(scale.rounds, measures))
     unit = "µs an update" if scale.clock == "seconds" else "µs of processor an update"
@@ -80,12 +83,19 @@ def imports(report: Report, scale: Scale) -> None:
     """Compare imports, each in a fresh interpreter."""
     rounds = 2 * scale.rounds + 1
     figures = _figures(in_turns(rounds, {statement: partial(_import, statement, scale.clock) for statement in IMPORTS}))
-    theirs = figures["import acp"]
+    weights = {statement: weigh_import(statement) - weigh_import("pass") for statement in IMPORTS}
+    theirs, its_weight = figures["import acp"], weights["import acp"]
     report.table(
-        f"Import in a fresh interpreter, {rounds} rounds",
-        ["", "ms" if scale.clock == "seconds" else "ms of processor", "import acp / it"],
+        f"Import in a fresh interpreter, {rounds} rounds; its memory (RSS), once",
+        ["", "ms" if scale.clock == "seconds" else "ms of processor", "import acp / it", "MiB", "import acp / it"],
         [
-            [statement, of_one.show(1), _judged(theirs.over(of_one), IMPORTS[statement])]
+            [
+                statement,
+                of_one.show(1),
+                _judged(theirs.over(of_one), IMPORTS[statement]),
+                f"{weights[statement] / 2**20:.1f}",
+                f"{its_weight / weights[statement]:.2f}",
+            ]
             for statement, of_one in figures.items()
         ],
     )
@@ -218,7 +228,7 @@ PARTS: dict[str, Callable[[Report, Scale], None]] = {
     part.__name__: part
     for part in (
         throughput,
-        websocket,
+        remote,
         imports,
         start,
         requests,

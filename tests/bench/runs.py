@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["in_turns", "run", "run_program"]
+import psutil
+
+__all__ = ["in_turns", "run", "run_program", "weigh_import"]
 
 HERE = Path(__file__).parent
 
@@ -27,6 +29,17 @@ def run_program(name: str, *arguments: object) -> Any:
     """Return what a program of this directory reports."""
     interpreter = ["node", "--expose-gc"] if name.endswith(".mjs") else [sys.executable]
     return json.loads(run([*interpreter, str(HERE / name), *map(str, arguments)]))
+
+
+def weigh_import(statement: str) -> int:
+    """Return the memory (RSS) of a fresh interpreter that has run a statement, in bytes."""
+    command = [sys.executable, "-c", f"{statement}; print(flush=True); input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as program:
+        assert program.stdout
+        program.stdout.readline()
+        weight: int = psutil.Process(program.pid).memory_info().rss
+        program.kill()
+    return weight
 
 
 def in_turns(rounds: int, measures: Mapping[str, Callable[[], Any]]) -> dict[str, list[Any]]:

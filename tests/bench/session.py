@@ -1,7 +1,8 @@
 """acp_host as an application uses it: prompts, all that comes folded into the session's state, one observer of that.
 
-``python session.py TURNS LENGTH [iterated] [websocket]``; with ``iterated``, every turn is iterated over, too; with
-``websocket``, the agent is behind a WebSocket. Prints the time that all turns took.
+``python session.py TURNS LENGTH [iterated|observed] [websocket|http]``; with ``iterated``, every turn is iterated over,
+too; with ``observed``, there are ten observers; with ``websocket`` and ``http``, the agent is elsewhere.
+Prints the time that all turns took.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from stream import Writer
 import acp_host
 
 HERE = Path(__file__).parent
+OBSERVERS = 10
+REMOTE = {"websocket": ("websocket_agent.py", "ws"), "http": ("http_agent.py", "http")}
 
 
 async def read(host: acp_host.HostConnection, session: acp_host.Session, turns: int) -> int:
@@ -50,29 +53,31 @@ def said(turns: int, length: int) -> list[str]:
 
 
 @contextmanager
-def agent(turns: int, length: int, *, websocket: bool) -> Iterator[list[str] | str]:
+def agent(turns: int, length: int, how: set[str]) -> Iterator[list[str] | str]:
     """Return the command of the agent, or its URL."""
-    program = "websocket_agent.py" if websocket else "stream_agent.py"
+    program, scheme = next((REMOTE[name] for name in REMOTE if name in how), ("stream_agent.py", ""))
     command = [sys.executable, str(HERE / program), str(turns), str(length)]
-    if not websocket:
+    if not scheme:
         yield command
         return
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin
         assert server.stdout
-        yield f"ws://127.0.0.1:{int(server.stdout.readline())}/acp"
+        yield f"{scheme}://127.0.0.1:{int(server.stdout.readline())}/acp"
         server.stdin.close()
 
 
-async def main(turns: int, length: int, *, iterated: bool, websocket: bool) -> None:
-    with agent(turns, length, websocket=websocket) as target:
-        await measure(target, turns, length, iterated=iterated)
+async def main(turns: int, length: int, how: set[str]) -> None:
+    with agent(turns, length, how) as target:
+        await measure(target, turns, length, how)
 
 
-async def measure(target: list[str] | str, turns: int, length: int, *, iterated: bool) -> None:
+async def measure(target: list[str] | str, turns: int, length: int, how: set[str]) -> None:
+    iterated = "iterated" in how
     async with acp_host.connect(target) as host:
         session = await host.new_session(cwd="/")
-        session.state.changed.connect(lambda changes: None)
+        for _ in range(OBSERVERS if "observed" in how else 1):
+            session.state.changed.connect(lambda changes: None)
         started, processor = time.perf_counter(), time.process_time()
         result = await (read if iterated else fold)(host, session, turns)
         seconds, cpu = time.perf_counter() - started, time.process_time() - processor
@@ -81,4 +86,4 @@ async def measure(target: list[str] | str, turns: int, length: int, *, iterated:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*map(int, sys.argv[1:3]), iterated="iterated" in sys.argv, websocket="websocket" in sys.argv))
+    asyncio.run(main(*map(int, sys.argv[1:3]), set(sys.argv[3:])))
