@@ -1,8 +1,9 @@
 """What the protocol core tells its driver, in the order in which it happened.
 
-:class:`Peer` yields the JSON-RPC events with plain JSON ``params`` and ``result``; :class:`HostProtocol` yields the
-same classes with wire types in their place, and :class:`~acp_host.wire.updates.SessionNotification` itself for
-``session/update``, the one message that comes by the ten thousand.
+:class:`~acp_host.protocol.peer.Peer` yields the JSON-RPC events with plain JSON ``params`` and ``result``;
+:class:`~acp_host.protocol.host_protocol.HostProtocol` yields the same classes with wire types in their place, and
+:class:`~acp_host.wire.updates.SessionNotification` itself for ``session/update``, the one message that comes by the ten
+thousand.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def take_names_as_they_are(app: Sphinx, doctree: nodes.document) -> None:
     """Keep Sphinx from guessing which of several things a bare name in a signature stands for: see above."""
     for node in doctree.findall(pending_xref):
         if node.get("refdomain") == "py" and node.get("refspecific"):
-            node["refspecific"] = False
+            del node["refspecific"]  # Sphinx asks whether it is there, not what it is
 
 
 @cache
