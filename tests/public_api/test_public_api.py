@@ -8,6 +8,8 @@ import pytest
 
 from tests.public_api.listing import MODULES, listings, stored
 
+pytestmark = pytest.mark.timeout(180)  # on a busy machine; reading all sources takes three seconds of processor time
+
 
 @pytest.fixture(scope="module")
 def present() -> dict[str, str]:
