@@ -4,6 +4,7 @@
     connect HostConnection
     ```
 
+``:without: NAME`` leaves out what classes get from a class with this name, which is for the parts around it alone.
 Without names it documents the module itself and all of its ``__all__``, but for what a package above it, or
 ``acp_host``, offers too: that is documented there, under its shorter name, and linked here.
 """
@@ -14,10 +15,10 @@ import enum
 import importlib
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -32,11 +33,12 @@ PACKAGE = "acp_host"
 class Api(SphinxDirective):
     required_arguments = 1
     has_content = True
+    option_spec: ClassVar = {"without": str.split}
 
     def run(self) -> list[nodes.Node]:
         module = load(self.arguments[0], self.config.autodoc_mock_imports)
         names = " ".join(self.content).split()
-        lines = named(module, names) if names else whole(module)
+        lines = named(module, names, self.options.get("without", ())) if names else whole(module)
         return self.parse_text_to_nodes("```{eval-rst}\n" + "\n".join(lines) + "\n```\n")
 
 
@@ -72,7 +74,7 @@ def home_of(module: ModuleType, name: str) -> str:
     return f"{module.__name__}.{name}"
 
 
-def named(module: ModuleType, names: list[str]) -> Iterator[str]:
+def named(module: ModuleType, names: list[str], without: Sequence[str] = ()) -> Iterator[str]:
     """Yield reStructuredText that documents some names of a module."""
     yield f".. py:currentmodule:: {module.__name__}"
     yield ""
@@ -81,7 +83,7 @@ def named(module: ModuleType, names: list[str]) -> Iterator[str]:
         if inspect.isclass(value):
             kind = "autoexception" if issubclass(value, BaseException) else "autoclass"
             yield f".. {kind}:: {name}"
-            yield f"   :members: {', '.join(members_of(value))}"
+            yield f"   :members: {', '.join(members_of(value, without))}"
             if issubclass(value, enum.Enum):
                 yield "   :undoc-members:"
         elif inspect.isroutine(value):
@@ -93,9 +95,9 @@ def named(module: ModuleType, names: list[str]) -> Iterator[str]:
         yield ""
 
 
-def members_of(value: type) -> list[str]:
+def members_of(value: type, without: Sequence[str]) -> list[str]:
     """Return the names of the public members that this library gives a class, in the order of the source."""
-    own = [kind for kind in value.__mro__ if kind.__module__.split(".")[0] == PACKAGE]
+    own = [kind for kind in value.__mro__ if kind.__module__.split(".")[0] == PACKAGE and kind.__name__ not in without]
     return list(dict.fromkeys(name for kind in own for name in vars(kind) if is_documented(kind, name)))
 
 

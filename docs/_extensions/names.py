@@ -101,6 +101,13 @@ def take_names_as_they_are(app: Sphinx, doctree: nodes.document) -> None:
             del node["refspecific"]  # Sphinx asks whether it is there, not what it is
 
 
+def write_dashes(app: Sphinx, doctree: nodes.document) -> None:
+    """Write a dash between a parameter and what it is; Sphinx leaves that to a filter that changes commands, too."""
+    for text in list(doctree.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
+
+
 @cache
 def look_up(path: str) -> tuple[Any, list[str]]:
     """Return what a full name stands for, and the other full names that it has; a marker if it stands for nothing."""
@@ -201,6 +208,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", put_back, priority=600)
     app.connect("autodoc-process-signature", leave_out_reprs)
     app.connect("doctree-read", take_names_as_they_are)
+    app.connect("doctree-read", write_dashes)
     app.connect("env-updated", remember)
     app.connect("missing-reference", resolve)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

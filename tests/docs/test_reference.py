@@ -26,7 +26,7 @@ def listed() -> Iterator[tuple[str, list[str]]]:
     for page in sorted(API.glob("*.md")):
         text = page.read_text(encoding="utf-8")
         for module, names in re.findall(r"^```\{api\} (\S+)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-            yield module, names.split()
+            yield module, re.sub(r"^:.*$", "", names, flags=re.MULTILINE).split()
 
 
 def load(name: str) -> ModuleType | None:
