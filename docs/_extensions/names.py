@@ -101,8 +101,14 @@ def take_names_as_they_are(app: Sphinx, doctree: nodes.document) -> None:
             del node["refspecific"]  # Sphinx asks whether it is there, not what it is
 
 
-def write_dashes(app: Sphinx, doctree: nodes.document) -> None:
-    """Write a dash between a parameter and what it is; Sphinx leaves that to a filter that changes commands, too."""
+def use_usual_words(app: Sphinx, doctree: nodes.document) -> None:
+    """Say "Attributes", as docstrings do, for what Sphinx calls variables, and write a dash behind each name.
+
+    Sphinx leaves dashes to a filter that would change commands, too.
+    """
+    for name in doctree.findall(nodes.field_name):
+        if name.astext() == "Variables":
+            name.children = [nodes.Text("Attributes")]
     for text in list(doctree.findall(nodes.Text)):
         if text == " -- ":
             text.parent.replace(text, nodes.Text(" – "))
@@ -208,7 +214,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", put_back, priority=600)
     app.connect("autodoc-process-signature", leave_out_reprs)
     app.connect("doctree-read", take_names_as_they_are)
-    app.connect("doctree-read", write_dashes)
+    app.connect("doctree-read", use_usual_words)
     app.connect("env-updated", remember)
     app.connect("missing-reference", resolve)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
