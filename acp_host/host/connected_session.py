@@ -336,6 +336,11 @@ class ConnectedSession(SessionMethods):
         if turn is not None:
             await turn.over()
 
+    def give_up_cancelled(self) -> None:
+        """Take the turn on the wire as over if it is being cancelled; nobody waits for its end any more."""
+        if self._turns.is_cancelling:
+            self._turns.abandon()
+
     @property
     def is_working(self) -> bool:
         """Whether the agent works on a turn."""

@@ -142,13 +142,14 @@ class StatedTurns(TurnQueue):
 
     def _withdraw_prompt(self) -> None:
         if self._is_answered:
-            self._start_timer(self._timeouts.withdrawn, self._abandon)
+            self._start_timer(self._timeouts.withdrawn, self.abandon)
         else:
             super()._withdraw_prompt()
 
-    def _abandon(self) -> None:
+    def abandon(self) -> None:
+        """As where nothing is said about the end; what the agent says of this one counts no more."""
         self._foreground.give_up()
-        super()._abandon()
+        super().abandon()
 
     def _let_answer_come(self) -> None:
         if not self._is_answered:

@@ -430,9 +430,10 @@ class TurnQueue:
         self._report_stuck(f"has not ended {self._timeouts.grace:g} s after session/cancel; its prompt is withdrawn")
         self._driver.protocol.cancel(self.prompt_id)
         self._driver.flush()
-        self._start_timer(self._timeouts.withdrawn, self._abandon)
+        self._start_timer(self._timeouts.withdrawn, self.abandon)
 
-    def _abandon(self) -> None:
+    def abandon(self) -> None:
+        """End a cancelled turn that the agent never ends."""
         self._report_stuck("never ended after it was cancelled; it is taken as over. Restart the agent if it is stuck")
         turn = self.current
         if turn is not None:

@@ -29,10 +29,12 @@ class RecordedCall:
     Attributes:
         message: as recorded.
         sent: the host of now has sent it, too.
+        withdrawn: the recorded host has taken it back, and has no answer yet.
     """
 
     message: dict[str, Any]
     sent: bool = False
+    withdrawn: bool = False
 
     @property
     def method(self) -> str:
@@ -103,6 +105,20 @@ class PlayedWire(Transport):
         """Learn that a request will not be sent by the host of now."""
         if call in self._recorded:
             self._recorded.remove(call)
+
+    def withdraw(self, request_id: Any) -> RecordedCall | None:
+        """Learn that the recorded host has taken a request back; return it, if it waits for its answer."""
+        call = self.calls.get(request_key(request_id))
+        if call is not None:
+            call.withdrawn = True
+        return call
+
+    def has_withdrawn(self, method: str, session_id: Any) -> bool:
+        """Tell whether the recorded host has taken a request in a session back that has no answer yet."""
+        return any(
+            call.withdrawn and call.method == method and call.params.get("sessionId") == session_id
+            for call in self.calls.values()
+        )
 
     def answered(self, message: Mapping[str, Any]) -> RecordedCall | None:
         """Return the request that a message of the recorded agent answers, which is over then."""

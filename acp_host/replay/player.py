@@ -18,7 +18,7 @@ from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.directories import Directories
 from acp_host.host.session import Session
 from acp_host.recording.format import CLOSED_BY_HOST, END_OF_STREAM, MetaEvent, RecordedDirection, RecordedLine
-from acp_host.recording.recorded_ids import RecordedIds, request_key
+from acp_host.recording.recorded_ids import RecordedIds
 from acp_host.replay.host_actions import HostActions
 from acp_host.replay.pace import LineTimes, Pace, RecordedClock
 from acp_host.replay.played_wire import PlayedWire, RecordedCall
@@ -229,6 +229,8 @@ class RecordingPlayer:
 
     def _request(self, message: dict[str, Any]) -> None:
         assert self._host is not None
+        if message["method"] == "session/prompt":
+            self._give_up_cancelled(message)
         call = self._wire.recorded(message)
         if call.sent:
             return  # the host of now has done it by itself
@@ -239,6 +241,15 @@ class RecordingPlayer:
         task = asyncio.get_running_loop().create_task(self._do(call), name=f"acp_host replay {call.method}")
         self._tasks[call] = task
         task.add_done_callback(lambda _: self._tasks.pop(call, None))
+
+    def _give_up_cancelled(self, prompt: dict[str, Any]) -> None:
+        """Give up a turn where the recorded host did, whose deadlines were its own: its next prompt tells."""
+        assert self._host is not None
+        params = prompt.get("params")
+        session_id = params.get("sessionId") if isinstance(params, dict) else None
+        session = self._host.session(session_id)
+        if session is not None and self._wire.has_withdrawn("session/prompt", session_id):
+            session.give_up_cancelled()
 
     async def _do(self, call: RecordedCall) -> None:
         try:
@@ -256,7 +267,7 @@ class RecordingPlayer:
         if method == "session/cancel":
             self._actions.cancel(params)
         elif method == "$/cancel_request":
-            call = self._wire.calls.get(request_key(params.get("requestId")))
+            call = self._wire.withdraw(params.get("requestId"))
             if call is not None and call.method != "session/prompt" and call in self._tasks:
                 self._tasks[call].cancel()
 

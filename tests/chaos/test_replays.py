@@ -17,7 +17,7 @@ from acp_host import DecodeError, OutcomeUnknown
 from acp_host.cli import main
 from acp_host.replay import FoldedRecording, fold_recording
 from acp_host.testing import ReplayDiverged, ReplayTransport, ScriptedAgent
-from tests.chaos.bad_agents import DONE, open_session
+from tests.chaos.bad_agents import DONE, open_session, permission
 
 OFFERS = {"protocolVersion": 1, "agentCapabilities": {"loadSession": True}}
 DAY = 86_400.0
@@ -121,6 +121,21 @@ def test_r288_two_prompts_at_once() -> None:
     crossed = folded(*both, answers(3, DONE), says("a"), answers(2, DONE))
     assert texts(crossed) == ["one", "a"]
     assert "two prompts running in one session" in said(crossed)
+
+
+@pytest.mark.parametrize("ends_late", [False, True])
+def test_r474_a_turn_that_was_given_up_is_over_when_the_next_one_is_prompted(ends_late: bool) -> None:
+    cancel = line("out", {"method": "session/cancel", "params": {"sessionId": "s"}}, 1.0)
+    withdrawn = line("out", {"method": "$/cancel_request", "params": {"requestId": 2}}, 1.5)
+    ask = line("in", {"id": "q", "method": "session/request_permission", "params": permission(session_id="s")}, 2.0)
+    given_up = [*OPENING, prompt(2, "one"), says("a"), cancel, withdrawn, prompt(3, "two", 2.0)]
+    late = [answers(2, DONE, 2.0)] if ends_late else []
+    recording = folded(*given_up, ask, says("b", 2.0), *late, answers(3, DONE, 2.0))
+
+    assert texts(recording) == ["one", "a", "two", "b"]
+    assert [entry.turn for entry in recording.sessions["s"].transcript] == [1, 1, 2, 2, 2]
+    assert recording.sessions["s"].turn.outcome == "completed"
+    assert len(recording.sessions["s"].questions) == 1
 
 
 def test_r288_what_no_host_should_send() -> None:
