@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 import acp_host
+from acp_host.state.entries import MessageEntry
 from acp_host.state.reminder_entry import Rung
 from acp_host.testing import ReferenceAgent
+from acp_host.ui.jupyter import AgentWidget
 from tests.docs.shell_lines import PROGRAMS, run_lines, shell_lines_of
 from tests.docs.snippets import ROOT, read_page, run_snippet, snippets_of
 from tests.ui.toolkits.screens import environment_for
@@ -72,15 +74,18 @@ def test_the_editor_shows_the_conversation(tmp_path: Path) -> None:
     assert "Traceback" not in ran.stderr
 
 
+def has_answer(widget: AgentWidget) -> bool:
+    transcript = widget.session.state.snapshot().transcript
+    return any(isinstance(entry, MessageEntry) and entry.speaker == "assistant" for entry in transcript)
+
+
 async def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", PROGRAMS)
     widget = (await run_snippet(NOTEBOOK))["widget"]
     try:
         async with asyncio.timeout(60):
-            while not any(
-                getattr(entry, "speaker", "") == "assistant" for entry in widget.session.state.snapshot().transcript
-            ):
+            while not has_answer(widget):  # noqa: ASYNC110 - the state changes on a thread of its own
                 await asyncio.sleep(0.02)
     finally:
         widget.close()
