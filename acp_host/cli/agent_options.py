@@ -7,16 +7,16 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from acp_host.cli.chosen_agent import ChosenAgent, add_remote_options, add_version_option, chosen_agent
 from acp_host.cli.completers import permission_words
 from acp_host.cli.named import add_agent_argument, add_install_option
 from acp_host.cli.record import add_recording_options, redaction_of
-from acp_host.cli.target import Target, add_remote_options, add_version_option, target_of
 from acp_host.errors import InvalidInput
 from acp_host.recording import Recording
 from acp_host.services.permissions import PermissionHandler, PermissionPolicy, Permissions
 from acp_host.services.policy_words import policy_of_word
 
-__all__ = ["OFTEN_MISPLACED", "add_agent_options", "agent_target", "permissions_of", "policy_of", "recording_of"]
+__all__ = ["OFTEN_MISPLACED", "add_agent_options", "agent_of_options", "permissions_of", "policy_of", "recording_of"]
 
 OFTEN_MISPLACED = ("--permissions", "--forms", "--read-files", "--write-files", "--terminals", "--agent-arg", "--cwd")
 """Options that are found behind the agent's command, where they are the agent's."""
@@ -63,7 +63,7 @@ def add_agent_options(parser: Any, *, permissions: str) -> None:
     add_agent_argument(parser)
 
 
-def agent_target(words: Sequence[str], options: argparse.Namespace) -> Target:
+def agent_of_options(words: Sequence[str], options: argparse.Namespace) -> ChosenAgent:
     """Return the agent that is named, and check that the options go with it.
 
     Args:
@@ -75,12 +75,12 @@ def agent_target(words: Sequence[str], options: argparse.Namespace) -> Target:
     """
     words = words[1:] if words[:1] == ["--"] else words
     # Before Python 3.13 argparse makes an empty list of --agent-arg=--.
-    target = target_of(words, options, more=[argument or "--" for argument in options.agent_arg])
-    if target.remote is not None:
+    chosen = chosen_agent(words, options, more=[argument or "--" for argument in options.agent_arg])
+    if chosen.remote is not None:
         _check_elsewhere(options)
     elif not os.path.isdir(options.cwd):
         raise InvalidInput(f"--cwd {options.cwd} is not a directory")
-    return target
+    return chosen
 
 
 def _check_elsewhere(options: argparse.Namespace) -> None:

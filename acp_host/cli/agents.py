@@ -19,11 +19,11 @@ from acp_host.automation.known_agents.registries import (
     refresh_registry,
 )
 from acp_host.cli.agents_view import agent_json, agents_json, agents_table, details_tables
+from acp_host.cli.chosen_agent import chosen_agent
 from acp_host.cli.completers import known_agents, own_agents, sources
 from acp_host.cli.exits import ExitCode, code_of_error, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.printer import Printer, make_console, plain
-from acp_host.cli.target import target_of
 from acp_host.diagnostics import Diagnostic
 from acp_host.errors import AcpError, InvalidInput
 from acp_host.host.connect import connect
@@ -207,12 +207,12 @@ async def _forget(options: argparse.Namespace, interrupts: Interrupts) -> int:
 async def _install(options: argparse.Namespace, interrupts: Interrupts) -> int:
     name = options.known_agent.removeprefix(NAME_PREFIX)
     how = argparse.Namespace(install=True, header=[], bearer_env=None)
-    target = target_of([f"{NAME_PREFIX}{name}"], how)
-    await target.get_ready()
+    chosen = chosen_agent([f"{NAME_PREFIX}{name}"], how)
+    await chosen.get_ready()
     printer = Printer(make_console(sys.stderr))
-    on_stderr = None if target.remote is not None else lambda line: printer.line("stderr", plain(line, "dim"))
-    async with connect(target.argument, remote=target.remote, on_stderr=on_stderr) as host:
-        await target.remember(host.agreement)
+    on_stderr = None if chosen.remote is not None else lambda line: printer.line("stderr", plain(line, "dim"))
+    async with connect(chosen.argument, remote=chosen.remote, on_stderr=on_stderr) as host:
+        await chosen.remember(host.agreement)
     _say(f"{name} is there, and speaks version {host.agreement.protocol_version} of ACP")
     return ExitCode.COMPLETED
 

@@ -6,24 +6,20 @@ import argparse
 import sys
 from typing import Any
 
-from acp_host.cli.agent_options import add_agent_options, agent_target, permissions_of, recording_of
+from acp_host.cli.agent_options import add_agent_options, agent_of_options
 from acp_host.cli.exits import ExitCode, code_of_signal, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.login import login_text
 from acp_host.cli.printer import Printer, make_console
-from acp_host.cli.target import versions_of
-from acp_host.cli.telemetry import telemetry_of_environment
+from acp_host.cli.viewed_connection import add_unstable_option, viewed_connection
 from acp_host.errors import AuthRequired, InvalidInput
 from acp_host.host.authentication import LoginRequest
-from acp_host.host.connect import connect
 from acp_host.host.connection import HostConnection
 from acp_host.host.login_methods import LoginMethod
 from acp_host.host.login_queue import LoginQueue
 from acp_host.host.session import Session
 from acp_host.services.elicitation_queue import ElicitationQueue
-from acp_host.services.files import FileService
 from acp_host.services.permission_queue import PermissionQueue
-from acp_host.services.terminals import TerminalService
 
 __all__ = ["add_parser"]
 
@@ -58,7 +54,7 @@ def add_parser(commands: Any) -> None:
     earlier.add_argument("--resume", metavar="ID", help="go on with this session, without what was said in it")
     add_agent_options(parser, permissions="ask")
     parser.add_argument("--theme", choices=["light", "dark"], help="colours (default: as the terminal says, else dark)")
-    parser.add_argument("--unstable", action="store_true", help="offer draft features: plan variants and subagents")
+    add_unstable_option(parser)
     parser.set_defaults(command=run)
 
 
@@ -71,42 +67,33 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     """
     if not options.agent:
         raise InvalidInput("no agent: give its command, its URL or its name")
-    target = agent_target(options.agent, options)
+    chosen = agent_of_options(options.agent, options)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InvalidInput("a conversation needs a terminal on stdin and stdout; acp-host run sends one prompt")
     try:
         from acp_host.ui.terminal import ChatApp
     except ModuleNotFoundError as error:
         raise InvalidInput(f"there is no terminal view: {error}") from None
-    await target.get_ready()
+    await chosen.get_ready()
     permissions, forms, logins = PermissionQueue(), ElicitationQueue(), LoginQueue()
     shown = False
 
     async def ask_to_log_in(request: LoginRequest) -> LoginMethod | None:
         return await logins(request) if shown else None  # before that, the user is told what to do
 
-    reads, writes = options.read_files, options.write_files
-    connection = connect(
-        target.argument,
-        remote=target.remote,
-        protocol_versions=versions_of(options),
-        allow_remote_services=options.allow_remote_services,
-        files=FileService(read=reads, write=writes) if reads or writes else None,
-        terminals=TerminalService() if options.terminals else None,
-        permissions=permissions_of(options.permissions, ask=permissions, by_word=lambda policy, _: policy.decide),
+    connection = viewed_connection(
+        chosen,
+        options,
+        permissions=permissions,
         elicitation=forms,
         authenticate=ask_to_log_in,
-        sidebar=True,
-        unstable=options.unstable,
-        record=recording_of(options),
-        telemetry=telemetry_of_environment(),
     )
     async with connection as host:
-        await target.remember(host.agreement)
+        await chosen.remember(host.agreement)
         try:
             session = await _open(host, options)
         except AuthRequired as error:
-            Printer(make_console(sys.stderr)).line("login", login_text(host.agreement, target.argv, error))
+            Printer(make_console(sys.stderr)).line("login", login_text(host.agreement, chosen.argv, error))
             return ExitCode.LOGIN_NEEDED
         shown = True
         light = None if options.theme is None else options.theme == "light"

@@ -21,6 +21,7 @@ from typing import Any
 from rich.rule import Rule
 
 from acp_host.cli.answers import by_policy
+from acp_host.cli.chosen_agent import add_version_option
 from acp_host.cli.demo_harn import hold_harn
 from acp_host.cli.demo_ladder import RUNS, climb
 from acp_host.cli.exits import ExitCode
@@ -30,7 +31,6 @@ from acp_host.cli.render import TurnView
 from acp_host.cli.reports import reports_to
 from acp_host.cli.services import ShownFiles, ShownTerminals
 from acp_host.cli.tables import agent_table, offers_table
-from acp_host.cli.target import add_version_option
 from acp_host.host.connect import connect
 from acp_host.host.outcome import OutcomeKind, TurnResult
 from acp_host.services.permissions import PermissionPolicy

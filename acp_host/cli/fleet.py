@@ -12,13 +12,13 @@ from typing import Any
 from acp_host import fleet
 from acp_host.automation import Budget
 from acp_host.cli.agent_options import policy_of
+from acp_host.cli.chosen_agent import ChosenAgent, add_remote_options, add_version_option, chosen_agent, versions_of
 from acp_host.cli.completers import permission_words
 from acp_host.cli.exits import ExitCode, code_of_outcome, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.named import add_agent_argument, add_install_option
 from acp_host.cli.printer import clean
 from acp_host.cli.run_options import add_timeout_options, cost_of, split, text_of_file, timeouts_of
-from acp_host.cli.target import Target, add_remote_options, add_version_option, target_of, versions_of
 from acp_host.cli.telemetry import telemetry_of_environment
 from acp_host.errors import InvalidInput, InvalidState
 from acp_host.fleet import CopyKind, FleetSummary, Job, JobOutcomeKind, JobResult, Keep, Uncommitted
@@ -158,9 +158,9 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         InvalidInput: the command line is wrong.
         AcpError: the journal cannot be written, or the Dask scheduler not be reached.
     """
-    target, jobs = _agent_and_jobs(options)
-    await target.get_ready()
-    running = _fleet_of(target, jobs, options)
+    chosen, jobs = _agent_and_jobs(options)
+    await chosen.get_ready()
+    running = _fleet_of(chosen, jobs, options)
     await _check_branch(options, jobs)
 
     def cancel() -> None:
@@ -179,10 +179,10 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     return code if all_put else code or ExitCode.AGENT_FAILED
 
 
-def _fleet_of(target: Target, jobs: list[Job], options: argparse.Namespace) -> fleet.Fleet:
+def _fleet_of(chosen: ChosenAgent, jobs: list[Job], options: argparse.Namespace) -> fleet.Fleet:
     return fleet.run(
         jobs,
-        agent=_agent_of(target),
+        agent=_agent_of(chosen),
         engine=options.dask or options.at_once,
         permissions=_policy_of(options.permissions),
         remind=options.remind,
@@ -204,7 +204,7 @@ def _fleet_of(target: Target, jobs: list[Job], options: argparse.Namespace) -> f
     )
 
 
-def _agent_and_jobs(options: argparse.Namespace) -> tuple[Target, list[Job]]:
+def _agent_and_jobs(options: argparse.Namespace) -> tuple[ChosenAgent, list[Job]]:
     """Return the agent and what it is to do.
 
     Raises:
@@ -213,12 +213,12 @@ def _agent_and_jobs(options: argparse.Namespace) -> tuple[Target, list[Job]]:
     words, found, rest = split(options.agent)
     if not words:
         raise InvalidInput("no agent: name its command, its URL or its name")
-    target = target_of(words, options, more=[argument or "--" for argument in options.agent_arg])
+    chosen = chosen_agent(words, options, more=[argument or "--" for argument in options.agent_arg])
     if options.jobs is not None:
         if found or options.prompt_file or options.each_in:
             raise InvalidInput("the jobs of --jobs have their own prompts and directories")
         try:
-            return target, fleet.read_jobs(options.jobs)
+            return chosen, fleet.read_jobs(options.jobs)
         except OSError as error:
             raise InvalidInput(f"--jobs {options.jobs} cannot be read: {error.strerror}") from None
     prompt, directories = _prompt_and_directories(options, rest)
@@ -226,7 +226,7 @@ def _agent_and_jobs(options: argparse.Namespace) -> tuple[Target, list[Job]]:
         raise InvalidInput('no prompt: write -- "prompt" after the agent\'s command, or use --prompt-file')
     if not directories:
         raise InvalidInput("no directory: write -- and directories behind the prompt, or use --each-in")
-    return target, fleet.jobs_from(prompt, directories)
+    return chosen, fleet.jobs_from(prompt, directories)
 
 
 def _prompt_and_directories(options: argparse.Namespace, rest: list[str]) -> tuple[str, list[str]]:
@@ -242,11 +242,11 @@ def _prompt_and_directories(options: argparse.Namespace, rest: list[str]) -> tup
     return prompt, directories
 
 
-def _agent_of(target: Target) -> AgentTarget | list[str] | str:
+def _agent_of(chosen: ChosenAgent) -> AgentTarget | list[str] | str:
     """Return the agent as one value that can be sent to workers, with how to reach one elsewhere."""
-    if target.remote is not None:
-        return AgentTarget(url=target.argv[0], remote=target.remote)
-    return target.argument
+    if chosen.remote is not None:
+        return AgentTarget(url=chosen.argv[0], remote=chosen.remote)
+    return chosen.argument
 
 
 def _policy_of(choice: str) -> PermissionPolicy | None:

@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from acp_host.cli.agreed import agreement_json
+from acp_host.cli.chosen_agent import add_remote_options, add_version_option, chosen_agent, versions_of
 from acp_host.cli.exits import ExitCode
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.ladder import ladder_json, plain_ladder
@@ -18,7 +19,6 @@ from acp_host.cli.named import add_agent_argument, add_install_option
 from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.cli.reports import reports_to
 from acp_host.cli.tables import agent_table, agreement_tables, ladder_table
-from acp_host.cli.target import add_remote_options, add_version_option, target_of, versions_of
 from acp_host.errors import InvalidInput
 from acp_host.host.connect import connect
 from acp_host.printable import printable_json
@@ -66,26 +66,26 @@ async def inspect(options: argparse.Namespace, interrupts: Interrupts) -> int:
     argv = options.agent[1:] if options.agent[:1] == ["--"] else options.agent
     if not argv:
         raise InvalidInput("no agent: give its command, its URL or its name")
-    target = target_of(argv, options)
-    await target.get_ready()
+    chosen = chosen_agent(argv, options)
+    await chosen.get_ready()
     printer = Printer(make_console(sys.stderr))
-    shows_stderr = options.verbose and target.remote is None
+    shows_stderr = options.verbose and chosen.remote is None
     on_stderr = (lambda line: printer.line("stderr", plain(line, "dim"))) if shows_stderr else None
     with reports_to(printer):
         start = time.monotonic()
         async with connect(
-            target.argument, remote=target.remote, protocol_versions=versions_of(options), on_stderr=on_stderr
+            chosen.argument, remote=chosen.remote, protocol_versions=versions_of(options), on_stderr=on_stderr
         ) as host:
             seconds = time.monotonic() - start
             agreement = host.agreement
-            await target.remember(agreement)
+            await chosen.remember(agreement)
     ladder = plain_ladder(agreement, sidebar=options.sidebar)
     if options.json:
         found = {**agreement_json(agreement), "ladder": ladder_json(ladder)}
         print(printable_json(found, indent=2, sort_keys=True))
         return ExitCode.COMPLETED
     tables = Printer(make_console(sys.stdout))
-    tables.show(agent_table(agreement, target.shown, seconds))
+    tables.show(agent_table(agreement, chosen.shown, seconds))
     for table in (*agreement_tables(agreement), ladder_table(ladder)):
         tables.show(table, blank_before=True)
     return ExitCode.COMPLETED

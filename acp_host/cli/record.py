@@ -13,12 +13,12 @@ from typing import Any, BinaryIO
 
 import platformdirs
 
+from acp_host.cli.chosen_agent import chosen_agent
 from acp_host.cli.completers import agent_or_file
 from acp_host.cli.exits import ExitCode, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.named import add_install_option
 from acp_host.cli.proxy import end_like, run_proxy
-from acp_host.cli.target import target_of
 from acp_host.errors import InvalidInput
 from acp_host.recording import RecordedLine, Recording, Redaction, encode_line, read_recording
 from acp_host.recording.anonymise import anonymise
@@ -105,14 +105,14 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     agent = options.rest[1:] if options.rest[:1] == ["--"] else options.rest
     if not agent:
         raise InvalidInput("no agent: give its command or its name after the options")
-    target = target_of(agent, options)
-    if target.remote is not None:
+    chosen = chosen_agent(agent, options)
+    if chosen.remote is not None:
         raise InvalidInput(
-            f"{target.shown}: this records an agent that it starts; acp-host run --record records others"
+            f"{chosen.shown}: this records an agent that it starts; acp-host run --record records others"
         )
-    await target.get_ready()
+    await chosen.get_ready()
     recording = Recording(options.output or _new_file(), redact=redaction_of(options))
-    return end_like(await run_proxy(target.argv, recording, env=target.env))
+    return end_like(await run_proxy(chosen.argv, recording, env=chosen.env))
 
 
 def _anonymise(arguments: Sequence[str], output: str | None) -> None:

@@ -17,11 +17,12 @@ from acp_host.automation.schema import run_schema
 from acp_host.cli.agent_options import (
     OFTEN_MISPLACED,
     add_agent_options,
-    agent_target,
+    agent_of_options,
     permissions_of,
     recording_of,
 )
 from acp_host.cli.answers import TerminalAsker, TerminalLines, by_policy
+from acp_host.cli.chosen_agent import ChosenAgent, versions_of
 from acp_host.cli.exits import ExitCode, code_of_run, exit_code_help
 from acp_host.cli.forms import TerminalForms
 from acp_host.cli.interrupts import Interrupts
@@ -40,7 +41,6 @@ from acp_host.cli.run_options import (
 )
 from acp_host.cli.run_view import RunView
 from acp_host.cli.services import ShownFiles, ShownTerminals
-from acp_host.cli.target import Target, versions_of
 from acp_host.cli.telemetry import telemetry_of_environment
 from acp_host.errors import InvalidInput, StartFailed
 from acp_host.services.elicitation_handlers import ElicitationHandlers
@@ -94,15 +94,15 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     if options.json_schema:
         print(json.dumps(run_schema(), indent=2))
         return ExitCode.COMPLETED
-    target = _target(options)
+    chosen = _agent(options)
     prompt = prompt_of(options)
-    await target.get_ready()
+    await chosen.get_ready()
     printer = Printer(make_console(sys.stderr), answer=None if options.json else sys.stdout)
     view = TurnView(printer, verbose=options.verbose)
     lines = TerminalLines()
     terminals = ShownTerminals(printer) if options.terminals else None
     run = run_prompt(
-        target.argument,
+        chosen.argument,
         prompt,
         cwd=options.cwd,
         permissions=permissions_of(
@@ -123,25 +123,25 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         record=recording_of(options),
         telemetry=telemetry_of_environment(),
         track_changes=not options.no_changes,
-        remote=target.remote,
+        remote=chosen.remote,
         protocol_versions=versions_of(options),
         allow_remote_services=options.allow_remote_services,
         files=_files(options, printer),
         terminals=terminals,
         elicitation=_forms(options, printer, lines),
     )
-    shows_stderr = options.verbose and target.remote is None
-    run_view = RunView(view, target.argv, shows_stderr=shows_stderr, start_hint=getattr(options, "start_hint", None))
+    shows_stderr = options.verbose and chosen.remote is None
+    run_view = RunView(view, chosen.argv, shows_stderr=shows_stderr, start_hint=getattr(options, "start_hint", None))
     progress = ProgressLine(printer, run_view.describe, held=lines.turn.locked)
     with reports_to(printer):
         async with run, progress.shown():
-            await _follow(run, target, _shows(run_view, options, terminals), interrupts, printer)
+            await _follow(run, chosen, _shows(run_view, options, terminals), interrupts, printer)
             result = await run
     return code_of_run(result, denied_ok=options.denied_ok)
 
 
 async def _follow(
-    run: Run, target: Target, show: Callable[[RunEvent], None], interrupts: Interrupts, printer: Printer
+    run: Run, chosen: ChosenAgent, show: Callable[[RunEvent], None], interrupts: Interrupts, printer: Printer
 ) -> None:
     """Show a run until its end; the first Ctrl-C cancels it."""
 
@@ -154,7 +154,7 @@ async def _follow(
             async for event in run:
                 show(event)
                 if isinstance(event, AgentReady):
-                    await target.remember(event.host.agreement)
+                    await chosen.remember(event.host.agreement)
     finally:
         printer.finish()
 
@@ -186,16 +186,16 @@ def _note_misplaced(event: RunFinished, arguments: list[str]) -> None:
         event.error.add_note(f"The agent was given {', '.join(found)}: options of acp-host stand before its command.")
 
 
-def _target(options: argparse.Namespace) -> Target:
+def _agent(options: argparse.Namespace) -> ChosenAgent:
     """Return the agent; raise ``InvalidInput`` if there is none, or an option does not fit."""
     agent, _, _ = split(options.agent)
     if not agent:
         raise InvalidInput("no agent: give its command, its URL or its name before --")
-    target = agent_target(agent, options)
+    chosen = agent_of_options(agent, options)
     for asks, option in ((options.permissions == "ask", "--permissions ask"), (options.forms, "--forms")):
         if asks and not _at_a_terminal():
             raise InvalidInput(f"{option} needs a terminal on stdin and stderr, to ask there")
-    return target
+    return chosen
 
 
 def _files(options: argparse.Namespace, printer: Printer) -> ShownFiles | None:

@@ -9,23 +9,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from acp_host.cli.agent_options import add_agent_options, agent_target, permissions_of, recording_of
+from acp_host.cli.agent_options import add_agent_options, agent_of_options
 from acp_host.cli.exits import ExitCode, exit_code_help
 from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.listening import add_listening_options, token_of
 from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.cli.reports import reports_to
-from acp_host.cli.target import versions_of
-from acp_host.cli.telemetry import telemetry_of_environment
+from acp_host.cli.viewed_connection import add_unstable_option, viewed_connection
 from acp_host.errors import InvalidInput
-from acp_host.host.connect import connect
 from acp_host.host.connection import HostConnection
 from acp_host.host.login_queue import LoginQueue
 from acp_host.host.session import Session
 from acp_host.services.elicitation_queue import ElicitationQueue
-from acp_host.services.files import FileService
 from acp_host.services.permission_queue import PermissionQueue
-from acp_host.services.terminals import TerminalService
 
 if TYPE_CHECKING:
     from acp_host.ui.feed import Feed
@@ -64,7 +60,7 @@ def add_parser(commands: Any) -> None:
         "-v", "--verbose", action="store_true", help="show diagnostics and the agent's stderr here, too"
     )
     add_agent_options(parser, permissions="ask")
-    parser.add_argument("--unstable", action="store_true", help="offer draft features: plan variants and subagents")
+    add_unstable_option(parser)
     parser.set_defaults(command=run)
 
 
@@ -77,31 +73,22 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     """
     if not options.agent:
         raise InvalidInput("no agent: give its command, its URL or its name")
-    target = agent_target(options.agent, options)
-    await target.get_ready()
+    chosen = agent_of_options(options.agent, options)
+    await chosen.get_ready()
     printer = Printer(make_console(sys.stderr))
     permissions, forms, logins = PermissionQueue(), ElicitationQueue(), LoginQueue()
-    reads, writes = options.read_files, options.write_files
-    shows_stderr = options.verbose and target.remote is None
-    connection = connect(
-        target.argument,
-        remote=target.remote,
-        protocol_versions=versions_of(options),
-        allow_remote_services=options.allow_remote_services,
-        files=FileService(read=reads, write=writes) if reads or writes else None,
-        terminals=TerminalService() if options.terminals else None,
-        permissions=permissions_of(options.permissions, ask=permissions, by_word=lambda policy, _: policy.decide),
+    shows_stderr = options.verbose and chosen.remote is None
+    connection = viewed_connection(
+        chosen,
+        options,
+        permissions=permissions,
         elicitation=forms,
         authenticate=logins,
-        sidebar=True,
-        unstable=options.unstable,
-        record=recording_of(options),
-        telemetry=telemetry_of_environment(),
         on_stderr=(lambda line: printer.line("stderr", plain(line, "dim"))) if shows_stderr else None,
     )
     with reports_to(printer) if options.verbose else nullcontext():
         async with connection as host:
-            await target.remember(host.agreement)
+            await chosen.remember(host.agreement)
             from acp_host.ui.feed import Feed  # loaded where it is used only
 
             async with (

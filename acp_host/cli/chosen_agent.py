@@ -1,4 +1,4 @@
-"""What a command line says about the agent to connect to, a command, a URL or a name: :class:`Target`.
+"""What a command line says about the agent to connect to, a command, a URL or a name: :class:`ChosenAgent`.
 
 One word that is a known agent's name stands for that agent; when it is one, says
 :func:`~acp_host.automation.known_agents.names.named_agent`.
@@ -24,11 +24,11 @@ from acp_host.protocol.negotiation import Agreement
 from acp_host.transports import RemoteOptions
 from acp_host.transports.remote_address import RemoteAddress, has_scheme
 
-__all__ = ["Target", "add_remote_options", "add_version_option", "target_of", "versions_of"]
+__all__ = ["ChosenAgent", "add_remote_options", "add_version_option", "chosen_agent", "versions_of"]
 
 
 @frozen
-class Target:
+class ChosenAgent:
     """An agent that somebody named.
 
     Attributes:
@@ -99,13 +99,13 @@ def versions_of(options: argparse.Namespace) -> tuple[int, ...]:
     return tuple(range(options.protocol_version, 0, -1))
 
 
-def target_of(
+def chosen_agent(
     words: Sequence[str],
     options: argparse.Namespace,
     environment: Mapping[str, str] = os.environ,
     *,
     more: Sequence[str] = (),
-) -> Target:
+) -> ChosenAgent:
     """Return the agent that the command line names.
 
     Args:
@@ -126,16 +126,16 @@ def target_of(
     words = [*words, *more]
     if not has_scheme(words[0]):
         _refuse_remote_options(options)
-        return Target(list(words), None, shlex.join(words))
+        return ChosenAgent(list(words), None, shlex.join(words))
     shown = RemoteAddress.of(words[0]).shown
     if len(words) > 1:
         raise InvalidInput(f"{shown} is the whole agent; after a URL nothing else can follow but -- and the prompt")
-    return Target([words[0]], _remote(options, environment), shown)
+    return ChosenAgent([words[0]], _remote(options, environment), shown)
 
 
 def _of_agent(
     agent: KnownAgent, options: argparse.Namespace, environment: Mapping[str, str], more: Sequence[str]
-) -> Target:
+) -> ChosenAgent:
     """Return a known agent as a target; one that may have to be downloaded is only if the options allow that."""
     way = agent.way
     if way.readiness is Readiness.NOT_INSTALLED and not options.install:
@@ -150,12 +150,12 @@ def _of_agent(
         given = _remote(options, environment)
         remote = target.remote if target.remote is not None and not given.has_credentials else given
         shown = f"{agent.name}: {RemoteAddress.of(target.url).shown}"
-        return Target([target.url], remote, shown, name=agent.name, way=way)
+        return ChosenAgent([target.url], remote, shown, name=agent.name, way=way)
     _refuse_remote_options(options)
     if way.readiness is Readiness.UNKNOWN and not options.install:
         options.start_hint = f"If {agent.name} was never downloaded: --install allows that."
     argv = [*target.command, *more]
-    return Target(argv, None, f"{agent.name}: {shlex.join(argv)}", target.env, agent.name, way)
+    return ChosenAgent(argv, None, f"{agent.name}: {shlex.join(argv)}", target.env, agent.name, way)
 
 
 def _refuse_remote_options(options: argparse.Namespace) -> None:
