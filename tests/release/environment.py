@@ -43,14 +43,14 @@ def run(command: list[str], *, cwd: Path | None = None) -> str:
     """Run a command without what this environment would tell its Python; return what it printed.
 
     Raises:
-        Failed: its status is not 0, or it took ten minutes.
+        Failed: its status is not 0, or it took half an hour.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     environment.pop("VIRTUAL_ENV", None)
     try:
-        ran = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600)
+        ran = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=1800)
     except subprocess.TimeoutExpired:
-        raise Failed(f"{command[0]} took ten minutes") from None
+        raise Failed(f"{command[0]} took half an hour") from None
     if ran.returncode != 0:
         raise Failed("\n".join((ran.stdout + ran.stderr).strip().splitlines()[-6:]))
     return ran.stdout

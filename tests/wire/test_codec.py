@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import json
 import math
+import sys
 from types import MappingProxyType
 from typing import Any
 
@@ -242,8 +243,9 @@ def test_ids_are_kept_verbatim(written: bytes, value: object) -> None:
 
 def test_a_big_id_is_kept_where_only_orjson_reaches() -> None:
     line = b'{"method":"m","params":' + b"[" * 1020 + b"]" * 1020 + b',"id":%d}' % 2**70
-    with pytest.raises(Unreadable):
-        read_exact(line)
+    if sys.version_info < (3, 12):  # later ones reach as deep
+        with pytest.raises(Unreadable):
+            read_exact(line)
     request_id = read_cleanly(line)["id"]
     assert (request_id, type(request_id)) == (2**70, int)
 
