@@ -64,7 +64,7 @@ _LARGEST_NUMBER = 10_000
 """What is larger, and not the schema's, may be a number by which somebody is known."""
 
 _TOKEN = re.compile(r"[\w$@/.:+-]{1,64}", re.ASCII)
-_METHOD = re.compile(r"(?=.{1,64}\Z)[_$]?[A-Za-z]*(?:[/.-]?[A-Za-z][\w-]*)+", re.ASCII)
+_METHOD = re.compile(r"(?=.{1,64}\Z)[_$]?[/.-]?[A-Za-z][\w-]*(?:[/.][A-Za-z][\w-]*)*", re.ASCII)
 _CAPABILITY = re.compile(r"[_$A-Za-z][\w.-]{0,63}", re.ASCII)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?")
 _URI = re.compile(r"[a-z]{2,20}://\S+")

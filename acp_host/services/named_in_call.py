@@ -81,8 +81,9 @@ _COMMAND_KEYS = frozenset(["argv", "commandline", "executable", "program", "scri
 _COMMAND_WORDS = frozenset(["cmd", "command", "commands"])
 _COMMAND_ENDINGS = ("command",)
 
-_IN_PATCH = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): *(.+?) *$", re.MULTILINE)
-_IN_DIFF = re.compile(r"^--- (\S[^\t\r\n]*).*\n\+\+\+ (\S[^\t\r\n]*)", re.MULTILINE)
+# An agent's text is as long as it likes, so that both take a line in one go and never look for another end of it.
+_IN_PATCH = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): *+(.*[^ \n])", re.MULTILINE)
+_IN_DIFF = re.compile(r"^--- (\S[^\t\r\n]*+).*+\n\+\+\+ (\S[^\t\r\n]*+)", re.MULTILINE)
 
 
 class _Role(Enum):

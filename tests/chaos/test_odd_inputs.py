@@ -1,8 +1,9 @@
-"""Rows R464 to R470: what fuzzing has found; the inputs themselves are in ``fixtures/fuzz``."""
+"""Rows R464 to R472: what fuzzing has found; the inputs themselves are in ``fixtures/fuzz``."""
 
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import httpx2
@@ -14,13 +15,17 @@ from acp_host.automation.known_agents.manifest import read_manifests
 from acp_host.errors import ExternalAgentError, InvalidInput
 from acp_host.fleet import Job, JobResult
 from acp_host.harn.a2a import HttpPeer
+from acp_host.recording.anonymise import anonymise
+from acp_host.recording.format import RecordedDirection, RecordedLine
 from acp_host.services.files.notebook_format import NotebookFormat
+from acp_host.services.named_in_call import NamedInCall
 from acp_host.services.permissions import PermissionPolicy
 from acp_host.testing import ReferenceAgent
 from acp_host.transports._cookies import CookieStore
 from acp_host.ui.feed import Feed
 from acp_host.ui.feed.command_forms import read_command
 from acp_host.ui.serve import serve_feed
+from acp_host.wire.permission_question import AskedCall
 from tests.automation.known_agents.manifests import by_runner
 from tests.ui.browsers import get
 
@@ -123,3 +128,21 @@ def test_r470_downloads_that_lead_to_what_is_no_address() -> None:
     assert download_address("../b", base="https://x.example/a/a") == "https://x.example/b"
     with pytest.raises(InvalidInput, match="no URL"):
         download_address("//[", base="https://x.example/a")
+
+
+@pytest.mark.parametrize(
+    "line", [f"*** Add File: a{' ' * 500_000}b", f"--- {'a' * 500_000}", f"--- a{' ' * 500_000}\nb"]
+)
+def test_r471_patches_with_lines_of_megabytes(line: str) -> None:
+    began = time.process_time()
+    named = NamedInCall()
+    named.take_call(AskedCall("c", kind="edit", raw_input={"patch": f"{line}\n*** Update File: /w/x  \n"}))
+    assert "/w/x" in named.paths
+    assert time.process_time() - began < 10  # in two passes it takes minutes
+
+
+def test_r472_names_of_methods_that_are_nearly_some() -> None:
+    message = {"jsonrpc": "2.0", "method": "a" * 60 + "!"}
+    line = RecordedLine(direction=RecordedDirection.IN, time=0.0, message=message)
+    (shown,) = anonymise([line])
+    assert "a" * 60 not in str(shown.message)
