@@ -131,7 +131,9 @@ def test_r470_downloads_that_lead_to_what_is_no_address() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [f"*** Add File: a{' ' * 500_000}b", f"--- {'a' * 500_000}", f"--- a{' ' * 500_000}\nb"]
+    "line",
+    [f"*** Add File: a{' ' * 500_000}b", f"--- {'a' * 500_000}", f"--- a{' ' * 500_000}\nb"],
+    ids=["spaces", "diff", "spaces_in_diff"],
 )
 def test_r471_patches_with_lines_of_megabytes(line: str) -> None:
     began = time.process_time()
