@@ -1,9 +1,10 @@
 """Holds what a message costs, in instructions, against what it did cost: ``make bench-guard``.
 
 Instructions are counted by valgrind's callgrind, which has a figure of its own for nothing but the program: another
-process that runs meanwhile changes nothing. A run with 2,000 messages is compared to one without, so that the start of
-the interpreter is left out. What is stored holds for one build of the interpreter and of the library that reads JSON;
-with another one, store figures of a revision that you trust, then come back.
+process that runs meanwhile changes nothing. Where things lie in memory does, by a per cent or two: it decides which of
+them meet in a dictionary, or in the interpreter's caches. So the surroundings are always the same. What is stored holds
+for one build of the interpreter and of the library that reads JSON; with another one, store figures of a revision that
+you trust, then come back.
 
 ``python -m tests.bench.guard [--store]``. Ends with 1 if a figure has grown, or shrunk, by more than 3 %, and with 2 if
 there is none to compare with.
@@ -26,7 +27,13 @@ __all__ = ["build", "count", "main", "verdict"]
 
 MESSAGES = 2_000
 TOLERANCE = 0.03
-KINDS = {"typed": "read into a typed object", "folded": "folded into a session's state"}
+KINDS = {
+    "typed": "read into a typed object",
+    "folded": "read so, and folded into a session's state",
+    "session": "read by a session that has an observer and is awaited",
+}
+SURROUNDINGS = {"PATH": os.defpath, "PYTHONHASHSEED": "0"}
+"""All of the environment: where hashes differ, dictionaries do, and so does the way through them."""
 STORED = Path(__file__).with_name("instructions.json")
 PROGRAM = Path(__file__).with_name("guarded_stream.py")
 
@@ -39,18 +46,20 @@ def build() -> str:
 
 def count(kind: str) -> int:
     """Return how many instructions a message costs."""
-    return round((_instructions(kind, MESSAGES) - _instructions(kind, 0)) / MESSAGES)
-
-
-def _instructions(kind: str, messages: int) -> int:
-    callgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-    # Where hashes differ, dictionaries do, and so does the way through them.
-    environment = {**os.environ, "PYTHONHASHSEED": "0"}
-    command = [*callgrind, sys.executable, str(PROGRAM), kind, str(messages)]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if ran.returncode != 0 or (found := re.search(r"Collected : (\d+)", ran.stderr)) is None:
-        raise SystemExit(f"{ran.stderr[-4_000:]}\n{' '.join(command)} ended with status {ran.returncode}")
-    return int(found[1])
+    program = [sys.executable, str(PROGRAM), kind]
+    subprocess.run(program, env=SURROUNDINGS, check=True)  # from here on there is bytecode of everything
+    callgrind = [
+        shutil.which("valgrind") or "valgrind",
+        "--tool=callgrind",
+        "--callgrind-out-file=/dev/null",
+        "--toggle-collect=ffi_call",
+    ]
+    ran = subprocess.run([*callgrind, *program], env=SURROUNDINGS, capture_output=True, text=True, check=False)
+    found = re.search(r"Collected : (\d+)", ran.stderr)
+    if ran.returncode != 0 or found is None or found[1] == "0":
+        what = f"status {ran.returncode}" if ran.returncode else "nothing counted: callgrind does not find ffi_call"
+        raise SystemExit(f"{ran.stderr[-4_000:]}\n{' '.join([*callgrind, *program])} ended with {what}")
+    return round(int(found[1]) / MESSAGES)
 
 
 def verdict(counted: int, stored: int) -> str:
