@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
+import inspect
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,28 +96,35 @@ async def test_agents_elsewhere(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the lines are for a shell")
-async def test_a_bug_report(tmp_path: Path, said: pytest.CaptureFixture[str]) -> None:
+def test_a_bug_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     page = "docs/howto/bug-report.md"
     record, look, anonymise, diff = shell_lines_of(read_page(page))
-    ran = run_lines(f"set -e\n{record}", tmp_path)
+    ran = run_lines(record, tmp_path)
     assert (ran.returncode, ran.stdout[:15]) == (0, "I will add a li")
-    ran = run_lines(f"set -e\n{look}{anonymise}{diff}", tmp_path)
+    ran = run_lines(look + anonymise + diff, tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "0 findings\n")
     assert "Why does it not compile?" in ran.stdout
     assert "Xxx xxxx xx xxx xxxxxxx?" in ran.stdout
     assert "Xxx xxxx xx xxx xxxxxxx?" in (tmp_path / "report.jsonl").read_text()
-    await run_page(page)
+    asyncio.run(run_page(page))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the lines are for a shell")
-def test_a_host_of_your_own(tmp_path: Path, said: pytest.CaptureFixture[str]) -> None:
+def test_a_host_of_your_own(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests of the page are run as pytest would do it; docs/examples has such a file, which it runs by itself."""
+    monkeypatch.chdir(tmp_path)
     page = read_page("docs/howto/testing-your-host.md")
-    (tmp_path / "test_host.py").write_text("\n\n".join(snippets_of(page)))
-    record = 'acp-host run --record talk.jsonl acp-host agent -- "Summarise this folder" 2>/dev/null'
+    run_lines('acp-host run --record talk.jsonl acp-host agent -- "Summarise this folder"', tmp_path)
+    names: dict[str, Any] = {}
+    exec("\n\n".join(snippets_of(page)), names)
+    tests = [value for name, value in names.items() if name.startswith("test_")]
+    assert len(tests) == 4
+    for test in tests:
+        test(**{fixture: request.getfixturevalue(fixture) for fixture in inspect.signature(test).parameters})
     [catalogue] = shell_lines_of(page)
-    ran = run_lines(f"set -e\n{record}\npython -m pytest -q -p no:asyncio test_host.py\n{catalogue}", tmp_path)
+    ran = run_lines(catalogue, tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "4 passed" in ran.stdout
     assert "noise-banner" in ran.stdout
 
 
