@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from acp_host.testing.chaos import BadAgent, Meeting, Report, Rule, check_host, find
+from acp_host.testing.chaos import BadAgent, Meeting, Report, Rule, check_host, checking, find
 from acp_host.testing.chaos.program import main
 
 pytestmark = [
@@ -91,41 +92,53 @@ async def test_a_host_that_gets_it_right(host: Any) -> None:
     assert (meeting.wrong, str(meeting.verdict), meeting.exit_status) == ((), "passed", 0)
 
 
+SAYS_TOO_MUCH = """
+def asked(message):
+    for number in (message["id"], message["id"], "a stranger"):
+        send(id=number, result={})
+
+begin()
+agent.stdin.write(b"hello\\n")
+agent.stdin.flush()
+until(2)
+"""
+ASKS_TOO_MUCH = """
+begin()
+send(id=2, method="session/list", params={})
+send(id=3, method="session/prompt", params={"sessionId": "session-1", "prompt": []})
+until(2)
+"""
+
+
 @pytest.mark.parametrize(
-    "body, name, rule",
+    "body, name, rules",
     [
-        ("def asked(message): pass\n" + GOOD, "cursor-task", Rule.ANSWERED),
-        ("def asked(m):\n send(id=str(m['id']), result={})\n" + GOOD, "cursor-task", Rule.NOT_ASKED),
-        ("def asked(m):\n for _ in range(2): send(id=m['id'], result={})\n" + GOOD, "cursor-task", Rule.ANSWERED),
-        ("begin()\nagent.stdin.write(b'hello\\n')\nagent.stdin.flush()\nuntil(2)", "same-text-again", Rule.JSON_RPC),
-        ("begin()\nsend(id=2, method='session/list', params={})\nuntil(2)", "no-newline", Rule.IDS),
-        (
-            "begin()\nsend(id=3, method='session/prompt', params={'sessionId': 'session-1', 'prompt': []})\nuntil(2)",
-            "questions-between-chunks",
-            Rule.ONE_PROMPT,
-        ),
-        ("begin()\nagent.stdin.close()\nagent.wait()", "questions-between-chunks", Rule.STAYS),
-        (GOOD + "sys.exit(1)", "same-text-again", Rule.STATUS),
-        ("begin()\nagent.stdin.close()\nagent.wait()", "ends-in-a-turn-1", Rule.STATUS),
-        ("begin()\nuntil(2)\ntime.sleep(600)", "same-text-again", Rule.EXITS),
-        ("begin()\nuntil(2)\nagent.stdin.close()", "children-in-sessions-of-their-own", Rule.NONE_LEFT),
+        (SAYS_TOO_MUCH, "cursor-task", {Rule.ANSWERED, Rule.NOT_ASKED, Rule.JSON_RPC}),
+        (ASKS_TOO_MUCH, "questions-between-chunks", {Rule.IDS, Rule.ONE_PROMPT}),
+        ("begin()\nagent.stdin.close()\nagent.wait()", "questions-between-chunks", {Rule.STAYS}),
+        (GOOD + "sys.exit(1)", "same-text-again", {Rule.STATUS}),
+        ("begin()\nagent.stdin.close()\nagent.wait()", "ends-in-a-turn-1", {Rule.STATUS}),
+        ("begin()\nuntil(2)\ntime.sleep(600)", "same-text-again", {Rule.EXITS}),
+        ("begin()\nuntil(2)\nagent.stdin.close()", "children-in-sessions-of-their-own", {Rule.NONE_LEFT}),
     ],
 )
-async def test_what_hosts_get_wrong_is_found(host: Any, body: str, name: str, rule: Rule) -> None:
-    [meeting] = await met(host(body), name, timeout=4.0 if rule == Rule.EXITS else 60.0)
-    assert rule in wrong(meeting), meeting
+async def test_what_hosts_get_wrong_is_found(
+    host: Any, body: str, name: str, rules: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "_LAST_STEPS", 1.0 if Rule.NONE_LEFT in rules else 10.0)
+    [meeting] = await met(host(body), name, timeout=2.0 if Rule.EXITS in rules else 60.0)
+    assert rules <= wrong(meeting), meeting
 
 
 async def test_a_cancel_that_does_not_come_is_not_seen_and_ctrl_c_makes_one() -> None:
-    [meeting] = await met(OUR_HOST, "asks-after-cancel", at_once=2)
-    assert str(meeting.verdict) == "not_seen", meeting
-    [meeting] = await met(OUR_HOST, "asks-after-cancel", interrupt=True)
-    assert str(meeting.verdict) == "passed", meeting
+    name = "asks-after-cancel"
+    [alone], [pressed] = await asyncio.gather(met(OUR_HOST, name), met(OUR_HOST, name, interrupt=True))
+    assert str(alone.verdict) == "not_seen", alone
+    assert str(pressed.verdict) == "passed", pressed
 
 
 async def test_our_own_command_line() -> None:
-    names = ["noise-json-string", "deep-request", "id-used-twice", "killed", "daemons", "text-escape-codes"]
-    report = await check_host(OUR_HOST, [find(name) for name in names], at_once=2)
+    report = await check_host(OUR_HOST, [find(name) for name in ("deep-request", "killed", "daemons")], at_once=3)
     assert report.failed == ()
 
 

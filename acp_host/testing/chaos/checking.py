@@ -117,7 +117,7 @@ class _Run:
             try:
                 ended = await self._ended(host)
                 seconds = time.monotonic() - began
-                left = await self._left()
+                left = await self._left() if ended else []
             finally:
                 self._end_all()
                 await host.wait()
