@@ -47,6 +47,10 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: nodes
                 at = documented[name]
                 return make_refnode(app.builder, node["refdoc"], at.docname, at.node_id, shown, name)
         return shown
+    alike = [name for name in documented if name.endswith(f".{node['reftarget']}") and not documented[name].aliased]
+    if len(alike) == 1:  # "Raises: …" names errors by what they are called in the package
+        at = documented[alike[0]]
+        return make_refnode(app.builder, node["refdoc"], at.docname, at.node_id, shown, alike[0])
     return None
 
 
@@ -97,7 +101,7 @@ def names_for_type_checkers(name: str) -> dict[str, list[str]]:
 def take_names_as_they_are(app: Sphinx, doctree: nodes.document) -> None:
     """Keep Sphinx from guessing which of several things a bare name in a signature stands for: see above."""
     for node in doctree.findall(pending_xref):
-        if node.get("refdomain") == "py" and node.get("refspecific"):
+        if node.get("refdomain") == "py" and "refspecific" in node:
             del node["refspecific"]  # Sphinx asks whether it is there, not what it is
 
 
