@@ -117,6 +117,7 @@ def test_the_window_of_an_example(
     assert "2 tests failed" in ran.stdout
 
 
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize(("toolkit", "example"), [("qt", "qt_window"), ("tk", "tk_window"), ("glib", "gtk_window")])
 def test_ctrl_c_ends_an_example_in_good_order(
     toolkit: str, example: str, environment: Callable[[str], dict[str, str]]
@@ -135,7 +136,7 @@ def test_ctrl_c_ends_an_example_in_good_order(
             assert showing.stdout.readline() == "toasts: Reference Agent: The disk is almost full\n"
             assert "2 tests failed" in showing.stdout.readline()
             showing.send_signal(signal.SIGINT)
-            _, errors = showing.communicate(timeout=30)
+            _, errors = showing.communicate(timeout=50)
         finally:
             showing.kill()
     assert showing.returncode == 0, errors
