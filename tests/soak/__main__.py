@@ -19,23 +19,43 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import psutil
+from attrs import frozen
 
 from tests.soak.load import Load
 from tests.soak.plot import plot
-from tests.soak.samples import Sample, Verdict, sample, verdicts
+from tests.soak.report import keep, lines
+from tests.soak.samples import Sample, sample, verdicts
 
 TOKEN = "ACP_HOST_SOAK_TOKEN"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
-async def soak(minutes: float, agents: int, sessions: int) -> tuple[list[Sample], Load, list[str]]:
+@frozen
+class Plan:
+    """How a soak is run.
+
+    Attributes:
+        minutes: how long it is measured.
+        warm_up: minutes before that, in which what is kept up to a limit reaches it.
+        agents: how many.
+        sessions: of all agents together.
+        rate: turns per second, of all sessions together.
+    """
+
+    minutes: float
+    warm_up: float
+    agents: int
+    sessions: int
+    rate: float
+
+
+async def soak(plan: Plan) -> tuple[list[Sample], Load, list[str]]:
     """Run the load; return the samples, the load, and what was left behind."""
-    load, samples = Load(max(1, sessions // agents), seed=1), []
-    started, seconds = time.monotonic(), minutes * 60
-    interval = min(10.0, seconds / 16)
+    load = Load(max(1, plan.sessions // plan.agents), rest=plan.sessions / plan.rate, seed=1)
     async with _served_agent() as (url, token):
         before = _held()
         async with asyncio.TaskGroup() as tasks:
-            for number in range(agents):
+            for number in range(plan.agents):
                 match number % 10:
                     case 3 | 7:
                         tasks.create_task(load.killed())
@@ -43,14 +63,24 @@ async def soak(minutes: float, agents: int, sessions: int) -> tuple[list[Sample]
                         tasks.create_task(load.cut(url, token))
                     case _:
                         tasks.create_task(load.steady())
-            while (passed := time.monotonic() - started) < seconds:
-                await asyncio.sleep(interval)
-                waits, load.waits = load.waits, []
-                samples.append(sample(passed / 60, waits, load.counts["turns"]))
-                print(_line(samples[-1]), flush=True)
+            await _sampled(load, plan.warm_up, "warming up")
+            samples = await _sampled(load, plan.minutes)
             load.stop()
         left = await _left_behind(before)
     return samples, load, left
+
+
+async def _sampled(load: Load, minutes: float, note: str = "") -> list[Sample]:
+    """Look at this process time and again."""
+    samples: list[Sample] = []
+    started, looks = time.monotonic(), max(16, round(minutes * 4))
+    load.waits = []
+    for look in range(1, looks + 1):
+        await asyncio.sleep(started + minutes * 60 * look / looks - time.monotonic())
+        waits, load.waits = load.waits, []
+        samples.append(sample((time.monotonic() - started) / 60, waits, load.counts["turns"]))
+        print(_line(samples[-1]), note, flush=True)
+    return samples
 
 
 @asynccontextmanager
@@ -94,39 +124,33 @@ async def _left_behind(before: tuple[int, int, int]) -> list[str]:
 
 def _line(each: Sample) -> str:
     return (
-        f"{each.minute:6.1f} min  {each.memory:7.1f} MiB  {each.descriptors:5} descriptors  {each.tasks:5} tasks  "
-        f"{each.wait * 1_000:7.1f} ms, 99 of 100 {each.slowest * 1_000:7.1f} ms  {each.turns:8,} turns"
+        f"{each.minute:6.1f} min  {each.memory:7.1f} MiB, agents {each.agents:7.1f} MiB  "
+        f"{each.descriptors:5} descriptors  {each.tasks:5} tasks  "
+        f"{each.wait * 1_000:7.1f} ms, 99 of 100 {each.slowest * 1_000:7.1f} ms  "
+        f"load {each.load:4.1f}  {each.turns:8,} turns"
     )
-
-
-def _table(found: list[Verdict], load: Load, left: list[str]) -> list[str]:
-    return [
-        "| figure | second quarter | last quarter | flat |",
-        "|---|---|---|---|",
-        *(f"| {each.what} | {each.early:,.1f} | {each.late:,.1f} | {'yes' if each.flat else 'NO'} |" for each in found),
-        "",
-        "| what happened | times |",
-        "|---|---|",
-        *(f"| {what} | {times:,} |" for what, times in sorted(load.counts.items())),
-        "",
-        *(f"LEFT BEHIND: {what}" for what in left),
-        *(f"MUST NOT HAPPEN: {what} ({times} times)" for what, times in load.surprises.items()),
-    ]
 
 
 def main() -> int:
     """Run the command; the status is 1 where something has grown, hung or was left behind."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=str(__doc__).split("\n", 1)[0])
-    parser.add_argument("--minutes", type=float, default=30.0, metavar="N")
+    parser.add_argument("--minutes", type=float, default=30.0, metavar="N", help="how long it is measured")
+    parser.add_argument("--warm-up", type=float, default=6.0, metavar="N", help="minutes before that")
     parser.add_argument("--agents", type=int, default=50, metavar="N")
     parser.add_argument("--sessions", type=int, default=500, metavar="N", help="of all agents together")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="write the curves as SVG")
+    parser.add_argument("--rate", type=float, default=15.0, metavar="N", help="turns per second, of all sessions")
+    parser.add_argument(
+        "--report", action="store_true", help="keep table and plot (docs/soak.md, docs/images/soak.svg)"
+    )
     options = parser.parse_args()
-    samples, load, left = asyncio.run(soak(options.minutes, options.agents, options.sessions))
+    plan = Plan(options.minutes, options.warm_up, options.agents, options.sessions, options.rate)
+    samples, load, left = asyncio.run(soak(plan))
     found = verdicts(samples)
-    print("\n".join(_table(found, load, left)))
-    if options.plot is not None:
-        options.plot.write_text(plot(samples), encoding="utf-8")
+    report = lines(samples, found, load.counts, load.surprises, left)
+    print("", *report, sep="\n")
+    if options.report:
+        keep(report, DOCS / "soak.md")
+        (DOCS / "images" / "soak.svg").write_text(plot(samples), encoding="utf-8")
     return int(bool(left or load.surprises or not all(each.flat for each in found)))
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import acp_host
 from acp_host import AuditTrail, HostConnection, PermissionPolicy, ReconnectPolicy, RemoteOptions, Session
 from acp_host.errors import AcpError
+from acp_host.state.changes import ChangeSet
 from acp_host.state.memory import MemoryPolicy
 from acp_host.testing import ReferenceAgent
 from acp_host.transports.stdio import StdioTransport
@@ -41,7 +42,9 @@ PROMPTS = (
     "Show me what you can do",
 )
 """What is asked, in the words of the reference agent."""
-LONGEST = 40
+SHORT = PROMPTS[0]
+"""What is asked to see how long a turn takes, in one turn of five."""
+LONGEST = 8
 """Turns of the longest conversation."""
 HUNG = 60
 """Seconds after which a turn counts as hung."""
@@ -50,17 +53,23 @@ HUNG = 60
 class Load:
     """Hosts and their sessions, busy until :meth:`stop`.
 
+    Args:
+        sessions: of each host.
+        rest: seconds that a session rests between two turns, on average.
+        seed: of what is asked and when.
+
     Attributes:
         counts: what has happened so far.
-        waits: seconds that the latest short turns took, to be taken by whoever samples them.
+        waits: seconds that the latest short turns took where nobody kills or cuts; for whoever samples them to take.
         surprises: what must not happen, and did.
     """
 
-    def __init__(self, sessions: int, seed: int) -> None:
+    def __init__(self, sessions: int, rest: float, seed: int) -> None:
         self.counts: Counter[str] = Counter()
         self.waits: list[float] = []
         self.surprises: Counter[str] = Counter()
         self._sessions = sessions
+        self._longest_rest = 2 * rest
         self._chance = random.Random(seed)
         self._stopping = asyncio.Event()
 
@@ -71,7 +80,7 @@ class Load:
     async def steady(self) -> None:
         """One agent in a process of its own, from the beginning to the end."""
         async with self._connected(ReferenceAgent.command()) as host:
-            await self._work(host)
+            await self._work(host, is_timed=True)
 
     async def killed(self) -> None:
         """An agent whose process is killed now and then, and started anew."""
@@ -100,13 +109,15 @@ class Load:
 
     @asynccontextmanager
     async def _connected(self, target: object, **options: object) -> AsyncIterator[HostConnection]:
+        audit = AuditTrail(capacity=25)  # it is full when all is warm, and then as large as it gets
+        audit.on_record(lambda record: self.counts.update([f"decided: {record.action}"]))
         async with acp_host.connect(
             target,  # type: ignore[arg-type]
             files=True,
             terminals=True,
             permissions=PermissionPolicy.allow_once(),
-            memory=MemoryPolicy(keep_turns=5),
-            audit=AuditTrail(capacity=200),  # it is soon full, and then as large as it gets
+            memory=MemoryPolicy(keep_turns=3),
+            audit=audit,
             unstable=True,
             allow_remote_services=True,
             **options,  # type: ignore[arg-type]
@@ -114,46 +125,50 @@ class Load:
             self.counts["connections"] += 1
             yield host
 
-    async def _work(self, host: HostConnection) -> None:
+    async def _work(self, host: HostConnection, *, is_timed: bool = False) -> None:
         async with asyncio.TaskGroup() as tasks:
             for _ in range(self._sessions):
-                tasks.create_task(self._sessions_in_turn(host))
+                tasks.create_task(self._sessions_in_turn(host, is_timed))
 
-    async def _sessions_in_turn(self, host: HostConnection) -> None:
+    async def _sessions_in_turn(self, host: HostConnection, is_timed: bool) -> None:
         """Keep one session open at a time; a conversation ends after some turns, as people's do."""
         try:
             while not self._stopping.is_set() and not host.closed:
                 with tempfile.TemporaryDirectory() as folder:
                     session = await host.new_session(folder)
-                    session.state.changed.connect(lambda _: None)
-                    await self._conversation(host, session, Path(folder))
+                    session.state.changed.connect(self._seen)
+                    await self._conversation(host, session, Path(folder), is_timed)
+                    self.counts["notices"] += session.notices.snapshot().total
                     await host.close_session(session.id)
                 self.counts["sessions"] += 1
         except AcpError as error:
             self.counts[f"sessions that ended as {type(error).__name__}"] += 1
 
-    async def _conversation(self, host: HostConnection, session: Session, folder: Path) -> None:
-        for _ in range(self._chance.randint(5, LONGEST)):
+    def _seen(self, _: ChangeSet) -> None:
+        self.counts["deliveries to observers"] += 1
+
+    async def _conversation(self, host: HostConnection, session: Session, folder: Path, is_timed: bool) -> None:
+        for _ in range(self._chance.randint(1, LONGEST)):
             if self._stopping.is_set() or host.closed:
                 return
-            await self._turn(session, folder)
-            await self._rest(self._chance.uniform(0, 2))
+            await self._rest(self._chance.uniform(0, self._longest_rest))
+            await self._turn(session, folder, is_timed)
 
-    async def _turn(self, session: Session, folder: Path) -> None:
+    async def _turn(self, session: Session, folder: Path, is_timed: bool) -> None:
         if self._chance.random() < 0.2:
             await session.remind("Tests failed", dedupe_key=self._chance.choice("abc"), ttl_turns=2)
             self.counts["reminders"] += 1
-        words = self._chance.choice(PROMPTS)
+        words = SHORT if self._chance.random() < 0.2 else self._chance.choice(PROMPTS)
         started = time.monotonic()
         try:
             async with asyncio.timeout(HUNG):
                 await self._prompt(session, words.format(file=folder / "f"))
         except TimeoutError:
-            self.surprises[f"a turn has hung: {words}"] += 1
+            self.surprises[f"a turn has hung: {words.splitlines()[0]}"] += 1
         except AcpError as error:
             self.counts[f"turns that ended as {type(error).__name__}"] += 1
         self.counts["turns"] += 1
-        if words == PROMPTS[0]:
+        if words == SHORT and is_timed:
             self.waits.append(time.monotonic() - started)
 
     async def _prompt(self, session: Session, words: str) -> None:
