@@ -15,6 +15,7 @@ from pathlib import Path
 
 from acp_host.errors import AcpError, InvalidInput, InvalidParams
 from acp_host.printable import block, one_line, printable
+from acp_host.recording.anonymise import anonymise
 from acp_host.recording.format import encode_line, parse_line, read_recording
 from acp_host.redaction import redact, redact_text
 from acp_host.services import command_line
@@ -26,6 +27,7 @@ from acp_host.services.files.edits import apply_edits, text_edits
 from acp_host.services.files.notebook_format import NotebookFormat
 from acp_host.services.form_answers import check_answer
 from acp_host.services.form_reader import read_form
+from acp_host.services.named_in_call import NamedInCall
 from acp_host.services.page_address import read_address
 from acp_host.services.permission_toml import read_policy, write_policy
 from acp_host.state.reminder_marker import MARKER
@@ -35,6 +37,7 @@ from acp_host.ui.feed.command_forms import COMMANDS, read_command
 from acp_host.wire import codec
 from acp_host.wire.converters import structure_tolerant
 from acp_host.wire.elicitation import ElicitationFormMode
+from acp_host.wire.permission_question import AskedCall
 from acp_host.wire.tool_calls import Diff
 from acp_host.wire.v2.diffs import Diff as PatchedFiles
 from acp_host.wire.v2.diffs import DiffPatch, FileAdded, FileMoved
@@ -227,6 +230,29 @@ def _recording_seeds() -> Iterator[bytes]:
         yield from pieces(path.read_bytes().splitlines()[:200])
 
 
+def anonymised(data: bytes) -> None:
+    """Words can be taken out of whatever is in a recording."""
+    for line in anonymise(read_recording(io.BytesIO(data))):
+        encode_line(line)
+
+
+def named_files(data: bytes) -> None:
+    """What a call names can be found in whatever it is described with."""
+    try:
+        value = codec.read(data, lambda _: None)
+    except (codec.Noise, codec.Unreadable):
+        return
+    named = NamedInCall()
+    named.take_call(AskedCall("c", raw_input=value))
+    assert all(isinstance(path, str) for path in named.paths)
+
+
+def _named_seeds() -> Iterator[bytes]:
+    yield compact({"command": ["sh", "-c", "rm ../x"], "cwd": "/w", "paths": ["a", {"path": "~/b"}]})
+    patch = "*** Add File: /w/a \n+x\n*** Move to: b\n--- a/x\t1\n+++ b/y\n@@\n"
+    yield compact({"patch": patch, "input": '{"file_path": "/etc/x"}', "changes": {"/w/c": {"type": "add"}}})
+
+
 def secrets(data: bytes) -> None:
     """Any JSON can be redacted; redacting it again changes nothing."""
     try:
@@ -287,6 +313,8 @@ TARGETS = (
     Target("forms", forms, _form_seeds, code=_FORMS, longest=1_200),
     Target("policies", policies, _policy_seeds, is_json=False, code=_POLICIES, longest=600),
     Target("recordings", recordings, _recording_seeds, code=("acp_host.recording",)),
+    Target("anonymised", anonymised, _recording_seeds, code=("acp_host.recording",)),
+    Target("named-files", named_files, _named_seeds, code=("acp_host.services.named_in_call",), longest=400),
     Target("secrets", secrets, recorded_lines, code=("acp_host.redaction",), longest=400),
     Target("commands", commands, _command_seeds, code=("acp_host.ui.feed",)),
 )
