@@ -87,7 +87,7 @@ fuzz: $(VENV)/.installed-fuzz
 	$(BIN)/python -m tests.fuzz $(FUZZ_ARGS)
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m sphinx --builder html --nitpicky --fail-on-warning --keep-going --quiet \
+	$(BIN)/python -m sphinx --builder html --jobs auto --nitpicky --fail-on-warning --keep-going --quiet \
 	  --doctree-dir build/doctrees docs build/docs
 	@echo "The site is in build/docs/index.html"
 
