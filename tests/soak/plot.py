@@ -10,11 +10,11 @@ WIDTH, ROW, LEFT, GAP = 760, 120, 150, 30
 
 ROWS: tuple[tuple[str, Callable[[Sample], float]], ...] = (
     ("memory, MiB", lambda each: each.memory),
-    ("of the agents, MiB", lambda each: each.agents),
+    ("agents, MiB", lambda each: each.agents),
     ("descriptors", lambda each: each.descriptors),
     ("tasks", lambda each: each.tasks),
     ("a short turn, ms", lambda each: each.wait * 1_000),
-    ("load of the machine", lambda each: each.load),
+    ("load", lambda each: each.load),
 )
 
 

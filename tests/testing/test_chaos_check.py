@@ -137,6 +137,11 @@ async def test_a_cancel_that_does_not_come_is_not_seen_and_ctrl_c_makes_one() ->
     assert str(pressed.verdict) == "passed", pressed
 
 
+async def test_a_host_that_loads_no_session_meets_no_history(host: Any) -> None:
+    [meeting] = await met(host(GOOD), "history-after-the-answer")
+    assert (meeting.wrong, str(meeting.verdict), meeting.exit_status) == ((), "not_seen", 0)
+
+
 async def test_our_own_command_line() -> None:
     report = await check_host(OUR_HOST, [find(name) for name in ("deep-request", "killed", "daemons")], at_once=3)
     assert report.failed == ()

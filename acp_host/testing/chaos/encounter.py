@@ -73,12 +73,16 @@ class Encounter(ScriptedAgent):
         """Leave requests of these methods to the play."""
         self._claimed.update(methods)
 
-    async def next(self, method: str) -> dict[str, Any]:
+    async def next(self, *methods: str) -> dict[str, Any]:
         """Return the host's next request of a method, whatever comes before it; the next :meth:`reply` answers it."""
-        message = await self._take(lambda message: message.get("method") == method, method)
+        message = await self._take(lambda message: message.get("method") in methods, " or ".join(methods))
         if "id" in message:
             self._request = message
         return message
+
+    def not_seen(self, rule: str, why: str) -> None:
+        """Take down that the host did not come into the way of the fault."""
+        self.journal.note(What.FOUND, ok=None, text=rule, method=why)
 
     async def prompt(self) -> dict[str, Any]:
         """Return the host's next prompt. Until its end, the host may cancel."""
@@ -127,7 +131,7 @@ class Encounter(ScriptedAgent):
             async with asyncio.timeout(patience):
                 await self.next("session/cancel")
         except TimeoutError:
-            self.journal.note(What.FOUND, ok=None, text="the host cancels", method="it did not")
+            self.not_seen("the host cancels", "it did not")
             return False
         return True
 

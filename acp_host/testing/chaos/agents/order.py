@@ -166,7 +166,12 @@ def _replays(answered: int) -> Play:
     async def play(agent: Encounter) -> None:
         agent.claim("session/load")
         await agent.greet(ALL)
-        loading = await agent.next("session/load")
+        loading = await agent.next("session/load", "session/new")
+        if loading["method"] == "session/new":
+            agent.not_seen("the host loads a session", "it opened a new one")
+            agent.reply({"sessionId": "session-1"}, to=loading)
+            agent.end(await agent.prompt())
+            return
         session_id = loading["params"]["sessionId"]
         for number, update in enumerate([*HISTORY, None]):
             if number == answered:
