@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 
@@ -23,8 +22,9 @@ myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 
-# Toolkits that are no part of what is installed here: their names are enough.
-autodoc_mock_imports = [name for name in ("PySide6", "gi", "shiboken6") if not importlib.util.find_spec(name)]
+# Toolkits: their names are enough. Installed or not, since PySide6 looks into what is imported behind it, and does not
+# stand what takes the place of another toolkit.
+autodoc_mock_imports = ["PySide6", "gi", "shiboken6"]
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 napoleon_use_ivar = True
