@@ -5,7 +5,6 @@ That is where the agent is, the cookies that outlive a connection, and that noth
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -13,13 +12,13 @@ from acp_host.diagnostics import Diagnostic, DiagnosticKind, throttled
 from acp_host.errors import InvalidInput, TransportError
 from acp_host.redaction import Redactor
 from acp_host.transports._base import Transport
+from acp_host.transports._callbacks import call_back
 from acp_host.transports._cookies import CookieStore
 from acp_host.transports.remote_address import RemoteAddress
 from acp_host.transports.remote_options import RemoteOptions
 
 __all__ = ["RemoteTransport"]
 
-_T = TypeVar("_T")
 _E = TypeVar("_E", bound=TransportError)
 
 
@@ -92,16 +91,7 @@ class RemoteTransport(Transport):
 
     def _tell(self, diagnostic: Diagnostic) -> None:
         if self._on_diagnostic is not None:
-            self._call(self._on_diagnostic, diagnostic)
-
-    def _call(self, function: Callable[[_T], None], argument: _T) -> None:
-        """Call back into the application; what it raises goes to the loop, and stops nothing half-way."""
-        try:
-            function(argument)
-        except Exception as error:
-            asyncio.get_running_loop().call_exception_handler(
-                {"message": f"a callback of the transport to {self.description} raised", "exception": error}
-            )
+            call_back(self._on_diagnostic, diagnostic, description=self.description)
 
     def _shown(self, text: str) -> str:
         """Return a text with nothing in it that this host has sent to show who it is; a server may repeat it."""

@@ -18,7 +18,6 @@ import subprocess
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import attrs
 from attrs import frozen
@@ -26,6 +25,7 @@ from attrs import frozen
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidState, TransportError
 from acp_host.transports._base import Receiver, Transport
+from acp_host.transports._callbacks import call_back
 from acp_host.transports._launch import Launch, Launcher, relaunched
 from acp_host.transports._process import AgentProcess, within
 from acp_host.transports.leftovers import end_leftovers, record
@@ -33,8 +33,6 @@ from acp_host.transports.process_tree import ProcessTree, wait_until_gone
 from acp_host.validators import number
 
 __all__ = ["StdioTransport", "StopTimeouts"]
-
-_T = TypeVar("_T")
 
 _SETTLE = 0.5
 """Seconds that an error waits for what it can say more: that the process has just died, the rest of stderr."""
@@ -331,20 +329,11 @@ class StdioTransport(Transport):
         if self._started and not self._reported and self._receiver is not None:
             self._reported = True
             self._process.writable.set()
-            self._call(self._receiver.connection_lost, error)
+            call_back(self._receiver.connection_lost, error, description=self.description)
 
     def _note(self, message: str, kind: DiagnosticKind = DiagnosticKind.TRANSPORT) -> None:
         if self._on_diagnostic is not None:
-            self._call(self._on_diagnostic, Diagnostic(kind, message))
-
-    def _call(self, function: Callable[[_T], None], argument: _T) -> None:
-        """Call back into the application; what it raises goes to the loop, and never stops a close half-way."""
-        try:
-            function(argument)
-        except Exception as error:
-            asyncio.get_running_loop().call_exception_handler(
-                {"message": f"a callback of the transport to `{self.description}` raised", "exception": error}
-            )
+            call_back(self._on_diagnostic, Diagnostic(kind, message), description=self.description)
 
     # Stop
 

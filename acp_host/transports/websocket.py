@@ -23,6 +23,7 @@ from acp_host.diagnostics import Diagnostic
 from acp_host.errors import ConnectionClosed, ConnectionLost, InvalidInput, InvalidState, StartFailed, TransportError
 from acp_host.printable import printable
 from acp_host.transports._base import Receiver
+from acp_host.transports._callbacks import call_back
 from acp_host.transports._cookies import CookieStore
 from acp_host.transports._remote_base import RemoteTransport
 from acp_host.transports._websocket_errors import MAPPED, not_opened, why_closed
@@ -231,7 +232,7 @@ class WebSocketTransport(RemoteTransport):
     def _report(self, error: TransportError | None) -> None:
         if self._stream is not None and self._receiver is not None and not self._reported:
             self._reported = True
-            self._call(self._receiver.connection_lost, error)
+            call_back(self._receiver.connection_lost, error, description=self.description)
 
     # Stop
 

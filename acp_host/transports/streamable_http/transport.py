@@ -156,7 +156,7 @@ class HttpTransport(RemoteTransport):
         with contextlib.suppress(TimeoutError, httpx2.RequestError):
             async with asyncio.timeout(_LAST_STEPS):
                 await self._server.close()
-        self._report(None)
+        self._report_end()
 
     async def _end_tasks(self) -> None:
         tasks = self._tasks - {asyncio.current_task()}
@@ -211,10 +211,10 @@ class HttpTransport(RemoteTransport):
         assert self._receiver is not None
         self._receiver.connection_lost(error)
 
-    def _report(self, error: None) -> None:
+    def _report_end(self) -> None:
         if self._receiver is not None and self._lost is None:
             self._lost = ConnectionLost("the connection was closed")
-            self._receiver.connection_lost(error)
+            self._receiver.connection_lost(None)
 
     # --- to the server ----------------------------------------------------------------------------------------------
 
