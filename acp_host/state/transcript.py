@@ -92,10 +92,6 @@ class _Page:
         self._content: tuple[Entry, ...] | _Packed = entries
 
     @property
-    def is_packed(self) -> bool:
-        return isinstance(self._content, _Packed)
-
-    @property
     def entries(self) -> tuple[Entry, ...]:
         content = self._content
         return content.unpack() if isinstance(content, _Packed) else content

@@ -143,7 +143,7 @@ class TestPacking:
     count = 12 * PAGE // 3
 
     def packed(self, folding: Folding) -> int:
-        return sum(page.is_packed for page in folding.snapshot.transcript._pages)
+        return sum(not isinstance(page._content, tuple) for page in folding.snapshot.transcript._pages)
 
     def test_after_a_turn_one_page_per_flush(self):
         folding = Folding(*turns(*range(self.count)))
