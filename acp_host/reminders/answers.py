@@ -19,13 +19,13 @@ import re
 from collections.abc import Mapping
 from enum import Enum
 
-from acp_host.errors import AcpError, LocalError, RequestFailed
+from acp_host.errors import AcpError, LocalError, RequestFailed, SessionNotFound
 from acp_host.state.reminder_entry import ReminderFault
 from acp_host.wire.rpc_error import ErrorCode
 
-__all__ = ["SESSION_NOT_FOUND", "Verdict", "fault_of", "refuses_id", "rmd_code", "verdict_on"]
+__all__ = ["Verdict", "fault_of", "refuses_id", "verdict_on"]
 
-SESSION_NOT_FOUND = -32004
+_NOT_FOUND_OR_NOT_NOW = SessionNotFound.default_code
 """Harn: the session is unknown, or cannot serve the request now; the message says which."""
 
 _RMD = re.compile(r"HARN-RMD-\d{3}")
@@ -52,16 +52,16 @@ def verdict_on(error: AcpError) -> Verdict:
         return Verdict.ABSENT
     if error.code == ErrorCode.REQUEST_CANCELLED:
         return Verdict.CANCELLED
-    if error.code in (ErrorCode.INVALID_PARAMS, ErrorCode.RESOURCE_NOT_FOUND) or rmd_code(error) is not None:
+    if error.code in (ErrorCode.INVALID_PARAMS, ErrorCode.RESOURCE_NOT_FOUND) or _rmd_code(error) is not None:
         return Verdict.RAISE
-    if error.code == SESSION_NOT_FOUND and "session not found" in error.message.lower():
+    if error.code == _NOT_FOUND_OR_NOT_NOW and "session not found" in error.message.lower():
         return Verdict.RAISE
     if error.code == ErrorCode.AUTHENTICATION_REQUIRED and _wants_login(error):
         return Verdict.RAISE
     return Verdict.NEXT
 
 
-def rmd_code(error: RequestFailed) -> str | None:
+def _rmd_code(error: RequestFailed) -> str | None:
     """Return the ``HARN-RMD-nnn`` in an error's message, if there is one."""
     found = _RMD.search(error.message)
     return found[0] if found else None
@@ -69,7 +69,7 @@ def rmd_code(error: RequestFailed) -> str | None:
 
 def refuses_id(error: AcpError) -> bool:
     """Whether the agent rejected the option ``id`` of ``session/remind`` (HARN-RMD-001)."""
-    if not isinstance(error, RequestFailed) or rmd_code(error) != "HARN-RMD-001":
+    if not isinstance(error, RequestFailed) or _rmd_code(error) != "HARN-RMD-001":
         return False
     return "id" in _NAMES.findall(error.message.rpartition("HARN-RMD-001")[2])
 
@@ -77,7 +77,7 @@ def refuses_id(error: AcpError) -> bool:
 def fault_of(error: AcpError, rung: str | None) -> ReminderFault:
     """Return an error as the panel shows it."""
     if isinstance(error, RequestFailed):
-        return ReminderFault(message=error.message, rung=rung, code=error.code, rmd=rmd_code(error))
+        return ReminderFault(message=error.message, rung=rung, code=error.code, rmd=_rmd_code(error))
     return ReminderFault(message=str(error), rung=rung)
 
 

@@ -15,10 +15,10 @@ __all__ = ["fit_mode", "fit_propagate", "fit_role_hint"]
 _WIDTH = tuple(Propagate)
 """Narrowest first."""
 
-Adjustments = tuple[Adjustment, ...]
+_Adjustments = tuple[Adjustment, ...]
 
 
-def fit_role_hint(asked: str | None, offered: Any) -> Adjustments:
+def fit_role_hint(asked: str | None, offered: Any) -> _Adjustments:
     """Drop a role hint that the agent does not know; ``offered`` is ``reminders.roleHints`` as sent."""
     known = _words(offered, default=(RoleHint.SYSTEM,))
     if asked is None or asked in known:
@@ -27,7 +27,7 @@ def fit_role_hint(asked: str | None, offered: Any) -> Adjustments:
     return (Adjustment(field="role_hint", asked=asked, sent=None, reason=reason),)
 
 
-def fit_propagate(asked: str | None, offered: Any) -> tuple[Adjustments, str | None]:
+def fit_propagate(asked: str | None, offered: Any) -> tuple[_Adjustments, str | None]:
     """Narrow the propagation to what the agent knows.
 
     Args:
@@ -47,7 +47,7 @@ def fit_propagate(asked: str | None, offered: Any) -> tuple[Adjustments, str | N
     return (Adjustment(field="propagate", asked=asked, sent=narrower[-1], reason=reason),), None
 
 
-def fit_mode(asked: str, offered: Any) -> tuple[Adjustments, str | None]:
+def fit_mode(asked: str, offered: Any) -> tuple[_Adjustments, str | None]:
     """Fit the mode to ``session.remind.modes`` as sent; returns like :func:`fit_propagate`.
 
     An interruption can become the end of a step. No other mode does for another one: the model would be interrupted

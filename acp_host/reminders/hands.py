@@ -78,7 +78,7 @@ class HostHands:
         status = ReminderStatus.SIDEBAR if rung is Rung.SIDEBAR else ReminderStatus.QUEUED
         self._panel.apply(events.ReminderPlaced(held.id, status, rung))
         replaced = self.supersede(held.id, held.reminder.dedupe_key)
-        self._expire(self._stores[rung].add(held), "there is no more room for it")
+        self._drop(self._stores[rung].add(held))
         return replaced
 
     def supersede(self, entry_id: str, key: str | None) -> int:
@@ -162,7 +162,7 @@ class HostHands:
                 self._panel.apply(events.ReminderReplaced(held.id, newer.id))
             else:
                 kept.append(held)
-        self._expire(queue.put_back(kept, self._turn), "there is no more room for it")
+        self._drop(queue.put_back(kept, self._turn))
 
     def prompt_lost(self) -> None:
         """Take note that nobody knows whether the agent took the prompt."""
@@ -204,7 +204,9 @@ class HostHands:
                 self._panel.apply(events.ReminderAged(held.id, 0))
                 self._panel.apply(events.ReminderEnded(held.id, ReminderStatus.EXPIRED))
 
-    def _expire(self, gone: list[Held], why: str) -> None:
+    def _drop(self, gone: list[Held]) -> None:
+        """Take note of what was dropped to make room."""
         for held in gone:
             self._panel.apply(events.ReminderEnded(held.id, ReminderStatus.EXPIRED))
-            self._report(Diagnostic(DiagnosticKind.UNEXPECTED, f"reminder {held.id} is dropped: {why}"))
+            text = f"reminder {held.id} is dropped: there is no more room for it"
+            self._report(Diagnostic(DiagnosticKind.UNEXPECTED, text))

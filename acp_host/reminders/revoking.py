@@ -20,9 +20,9 @@ from acp_host.state.reminders import RemindersPanel
 from acp_host.state.revocation import RevokeResult
 from acp_host.wire.rpc_error import ErrorCode
 
-__all__ = ["REVOKE_REMINDER", "Revoker"]
+__all__ = ["Revoker"]
 
-REVOKE_REMINDER = "session/revoke_reminder"
+_REVOKE_REMINDER = "session/revoke_reminder"
 
 
 class Revoker:
@@ -59,7 +59,7 @@ class Revoker:
         agent_id = entry.reminder_id or self._ladder.sent_id(entry.id)
         if agent_id is None or not self._can_ask():
             return RevokeResult.NOT_SUPPORTED
-        return RungRequest(method=REVOKE_REMINDER, params={"sessionId": self._session_id, "reminderId": agent_id})
+        return RungRequest(method=_REVOKE_REMINDER, params={"sessionId": self._session_id, "reminderId": agent_id})
 
     def entry(self, reminder_id: str) -> ReminderEntry:
         """Return the entry; raises like :meth:`start`."""

@@ -37,13 +37,11 @@ class Learned:
         absent: rungs whose method the agent does not have, and how that was learned.
         refuses_id: ``session/remind`` does not take an ``id``.
         cannot_revoke: there is no ``session/revoke_reminder``.
-        cannot_list: there is no ``session/pending_injections``.
     """
 
     absent: dict[str, str] = field(factory=dict)
     refuses_id: bool = False
     cannot_revoke: bool = False
-    cannot_list: bool = False
 
 
 @frozen(kw_only=True)

@@ -22,7 +22,6 @@ CARRIERS: Mapping[str, Rung] = {
 }
 """The requests that carry a reminder, and the rung that each is."""
 
-_LADDER = (Rung.INJECT_REMINDER, Rung.REMIND, Rung.SIDEBAR)
 _FIELDS = {
     "dedupe_key": ("dedupeKey", "dedupe_key"),
     "ttl_turns": ("ttlTurns", "ttl_turns"),
@@ -55,7 +54,8 @@ def reminder_in(params: Mapping[str, Any]) -> Reminder:
 
 def policy_from(rung: Rung) -> ReminderPolicy:
     """Return the policy by which a reminder goes this way first, and then as by default."""
-    return ReminderPolicy(rungs=_LADDER[_LADDER.index(rung) :])
+    ladder = ReminderPolicy().rungs
+    return ReminderPolicy(rungs=ladder[ladder.index(rung) :])
 
 
 def leading_in(blocks: Iterable[ContentBlock]) -> tuple[list[Reminder], tuple[ContentBlock, ...]]:

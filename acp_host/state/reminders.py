@@ -47,7 +47,7 @@ class RemindersPanel(Observable[RemindersSnapshot]):
     """The reminders of one session, the host's and the agent's own.
 
     Attributes:
-        commands: does what needs the connection; ``None`` where there is none, as in a replay.
+        commands: does what needs the connection; ``None`` where there is none, as in the gallery of states.
 
     Args:
         scheduler: decides when observers are called.
