@@ -39,6 +39,7 @@ from acp_host.errors import (
 )
 from acp_host.wire.harn.external_agents import (
     DISPATCH,
+    FAILURE,
     HANDOFF_SCHEMA,
     OFFER_SCHEMA,
     PLAN,
@@ -54,7 +55,6 @@ from acp_host.wire.harn.external_agents import (
 __all__ = ["Budget", "Checkpoint", "Delegation", "DelegationOutcome", "DelegationStatus", "ExternalAgent", "Peer"]
 
 _MOST_KEPT = 1000
-_ERROR = "external_agent_error"
 _KINDS = frozenset({"invalid_request", "discovery", "denied", "timeout", "cancelled", "transport", "protocol"})
 _NOT_DONE = {
     "checkpoint_required": "denied",
@@ -220,7 +220,7 @@ class ExternalAgent:
                 result = await self._peer.call(method, params)
         except (AcpError, OSError, TimeoutError) as error:
             raise _failure(error, method) from error
-        if isinstance(result, Mapping) and result.get("error") == _ERROR:
+        if isinstance(result, Mapping) and result.get("error") == FAILURE:
             text, kind, category = (result.get(name) for name in ("message", "kind", "category"))
             raise ExternalAgentError(
                 f"{method}: {text if isinstance(text, str) else 'no reason given'}",

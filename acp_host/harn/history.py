@@ -10,9 +10,10 @@ from attrs import field, frozen
 from acp_host.errors import InvalidInput, RequestFailed
 from acp_host.harn.calls import Calls
 from acp_host.harn.errors import CheckpointRefused
+from acp_host.state.harn.tool_facts import SkippedPath
 from acp_host.wire.harn.members import Members
 
-__all__ = ["Checkpoint", "History", "RestoredToolCall", "SkippedPath", "Truncation", "skipped"]
+__all__ = ["Checkpoint", "History", "RestoredToolCall", "Truncation", "paths_param", "skipped"]
 
 _ROLLBACK, _REDO = "session/rollback", "session/redo"
 _TRUNCATE, _RESTORE = "session/truncate", "session/restore_tool_call"
@@ -54,19 +55,6 @@ class Truncation:
     kept: int | None = None
     removed: int | None = None
     tip_turn_id: str | None = None
-
-
-@frozen(kw_only=True)
-class SkippedPath:
-    """A file that was left as it is.
-
-    Attributes:
-        path: the file.
-        reason: why, if said.
-    """
-
-    path: str
-    reason: str | None = None
 
 
 @frozen(kw_only=True)

@@ -11,7 +11,8 @@ from attrs import frozen
 
 from acp_host.errors import InvalidInput
 from acp_host.harn.calls import Calls
-from acp_host.harn.history import SkippedPath, paths_param, skipped
+from acp_host.harn.history import paths_param, skipped
+from acp_host.state.harn.tool_facts import SkippedPath
 
 __all__ = ["CommittedWrites", "FsMode", "StagedWrites"]
 

@@ -14,7 +14,7 @@ import pytest
 from acp_host import Session, harn
 from acp_host.errors import InvalidInput, InvalidParams, MalformedResponse, MethodNotFound, NotSupported, RequestFailed
 from acp_host.harn import UNCHANGED, Checkpoint, HarnSession, HostAttachment, HostToolResult, Provenance, Truncation
-from acp_host.harn.history import SkippedPath
+from acp_host.state.harn.tool_facts import SkippedPath
 from acp_host.testing import ScriptedAgent
 from tests.harn.commands import HARN, answering, harn_session
 from tests.host.scripts import DONE, until

@@ -15,12 +15,12 @@ from acp_host.state.collections import Keyed, Recent, RecentList
 from acp_host.state.events import HarnEvent, TurnStarted
 from acp_host.wire._model import NO_EXTRA, model
 
-__all__ = ["MAXNARRATION", "MAX_PHASES", "Narration", "Progress", "ProgressReported", "ProgressReports"]
+__all__ = ["MAX_NARRATION", "MAX_PHASES", "NARRATION", "Narration", "Progress", "ProgressReported", "ProgressReports"]
 
 MAX_PHASES = 100
 """Of how many phases the report is kept, those told of last."""
 
-MAXNARRATION = 500
+MAX_NARRATION = 500
 """How much of the narration is kept, the newest."""
 
 NARRATION = "narration"
@@ -99,7 +99,7 @@ class Narration:
     """
 
     def __init__(self, note: Note) -> None:
-        self._lines: RecentList[Progress] = RecentList(NARRATION, note, MAXNARRATION)
+        self._lines: RecentList[Progress] = RecentList(NARRATION, note, MAX_NARRATION)
 
     def folds(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns the narration."""

@@ -28,7 +28,7 @@ class Executor:
 
 @value
 class SkippedPath:
-    """A file that was not brought back to what it was before a tool call.
+    """A file that was left as it is, where others were brought back to what they were, or written.
 
     Attributes:
         path: the file.

@@ -16,6 +16,7 @@ from acp_host.state.harn.external_agents import CHECKPOINT_REQUIRED, FAILED, REP
 from acp_host.state.harn.handoffs import Handoff
 from acp_host.wire.content import TextContent
 from acp_host.wire.harn.external_agents import (
+    FAILURE,
     HANDOFF_SCHEMA,
     OFFER_SCHEMA,
     Budget,
@@ -28,7 +29,6 @@ from acp_host.wire.tool_calls import Content
 
 __all__ = ["delegation_of_call", "delegation_of_handoff", "external_delegation"]
 
-_ERROR = "external_agent_error"
 _MARK = "external_agent"
 _MOST_VALUES = 1000
 _LONGEST_TEXT = 1_000_000
@@ -39,7 +39,7 @@ def external_delegation(told: Any) -> ExternalDelegation | None:
     if not isinstance(told, Mapping):
         return None
     members = Members(told, "$")
-    if members.raw.get("error") == _ERROR:
+    if members.raw.get("error") == FAILURE:
         return ExternalDelegation(
             status=FAILED,
             error=members.text("message"),

@@ -17,6 +17,7 @@ from acp_host.wire.harn.members import Members
 
 __all__ = [
     "DISPATCH",
+    "FAILURE",
     "HANDOFF_SCHEMA",
     "OFFER_SCHEMA",
     "PLAN",
@@ -34,6 +35,8 @@ OFFER_SCHEMA: Final = "harn.external_agent.v1"
 HANDOFF_SCHEMA: Final = "harn.external_agent.handoff.v1"
 PLAN: Final = "_harn/externalAgent.plan"
 DISPATCH: Final = "_harn/externalAgent.dispatch"
+FAILURE: Final = "external_agent_error"
+"""What ``error`` says of a result that is none."""
 
 _NEEDED = ("budget_cap", "idempotency", "reviewable_handoff", "dispatch")
 
