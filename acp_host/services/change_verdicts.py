@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from acp_host.printable import printable
+from acp_host.services._confined import is_inside
 from acp_host.services.permission_options import PermissionDecision
 from acp_host.services.permission_subject import PermissionSubject
 from acp_host.services.permissions import Explanation, PermissionPolicy
@@ -116,7 +117,7 @@ class Permitted:
             self.anything = True
         self._paths.update(subject.paths)
         if subject.kind in _WITH_ALL_BELOW:
-            self._trees.update(path for path in subject.paths if not _is_in(subject.cwd, path))
+            self._trees.update(path for path in subject.paths if not is_inside(subject.cwd, path))
 
     def refuse(self, subject: PermissionSubject) -> None:
         """Take what was refused."""
@@ -130,7 +131,7 @@ class Permitted:
         """Return the verdict on a change that the policy does not allow, if it was announced, approved or refused."""
         if path in self._announced:
             return ChangeVerdict.ANNOUNCED
-        if path in self._paths or any(_is_in(path, tree) for tree in self._trees):
+        if path in self._paths or any(is_inside(path, tree) for tree in self._trees):
             return ChangeVerdict.APPROVED
         return ChangeVerdict.FORBIDDEN if path in self._refused else None
 
@@ -194,7 +195,3 @@ def _verdict(change: Difference, told: Explanation, permitted: Permitted) -> tup
     if permitted.anything and (asks or told.rule is None):
         return ChangeVerdict.UNATTRIBUTED, f"{told.reason}, but something was permitted that may have made the change"
     return ChangeVerdict.FORBIDDEN, f"{told.reason}, and nobody was asked" if asks else told.reason
-
-
-def _is_in(path: str, directory: str) -> bool:
-    return path == directory or path.startswith(directory.rstrip(os.sep) + os.sep)

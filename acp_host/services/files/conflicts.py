@@ -27,7 +27,15 @@ from acp_host.services.files.formats import PLAIN_TEXT, DocumentFormat, text_has
 from acp_host.services.files.known_texts import KnownText
 from acp_host.services.files.merging import Merge, MergeUnavailable
 
-__all__ = ["ConflictHandler", "ConflictReason", "FileView", "WriteConflict", "find_conflict", "merge_conflict"]
+__all__ = [
+    "ConflictHandler",
+    "ConflictReason",
+    "FileView",
+    "WriteConflict",
+    "base_of",
+    "find_conflict",
+    "merge_conflict",
+]
 
 
 class ConflictReason(StrEnum):
