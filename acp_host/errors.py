@@ -74,6 +74,7 @@ __all__ = [
     "ParseError",
     "PeerError",
     "PromptFailed",
+    "ProtocolVersionRefused",
     "ReminderInvalid",
     "ReminderNotDelivered",
     "RequestCancelled",

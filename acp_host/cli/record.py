@@ -23,7 +23,7 @@ from acp_host.errors import InvalidInput
 from acp_host.recording import RecordedLine, Recording, Redaction, encode_line, read_recording
 from acp_host.recording.anonymise import anonymise
 
-__all__ = ["add_parser"]
+__all__ = ["add_parser", "add_recording_options", "redaction_of"]
 
 _DESCRIPTION = """\
 Start an agent, pass on all that it and its host say to each other, and record it. Put this in place of the agent's

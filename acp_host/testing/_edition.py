@@ -28,7 +28,7 @@ from acp_host.wire.initialize import Implementation, InitializeRequest, Initiali
 if TYPE_CHECKING:
     from acp_host.testing._connection import Connection
 
-__all__ = ["INFO", "Edition", "chosen_editions", "negotiated"]
+__all__ = ["INFO", "Edition", "Methods", "chosen_editions", "negotiated"]
 
 INFO = Implementation("acp-host-reference-agent", __version__, title="Reference Agent")
 

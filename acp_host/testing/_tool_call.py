@@ -21,7 +21,7 @@ from acp_host.wire.tool_calls import (
 )
 from acp_host.wire.updates import SessionUpdate
 
-__all__ = ["ToolCallInProgress", "ToolCallSkipped", "TurnCancelled"]
+__all__ = ["ToolCallInProgress", "ToolCallSkipped", "TurnCancelled", "announcement"]
 
 
 class TurnCancelled(Exception):

@@ -20,6 +20,7 @@ from acp_host.wire._model import Limit, Model, Unset, wire_name
 from acp_host.wire._unions import WireUnion, find_union
 
 __all__ = [
+    "LARGEST_NUMBER",
     "AnyShape",
     "ArrayShape",
     "BoolShape",

@@ -13,7 +13,7 @@ from acp_host.printable import printable
 from acp_host.testing.chaos.bad_agent import BadAgent
 from acp_host.testing.chaos.judging import Finding
 
-__all__ = ["Meeting", "Report", "Verdict"]
+__all__ = ["Meeting", "Report", "Verdict", "lines_of"]
 
 _VERSION = 1
 """Version of the JSON form; it is raised when something in it changes its meaning."""

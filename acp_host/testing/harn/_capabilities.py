@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["INJECT_MODES", "agent_capabilities"]
+__all__ = ["CONFLICT", "INJECT_MODES", "agent_capabilities"]
 
 INJECT_MODES = ("queue", "steer", "interrupt_immediate")
 """What the newest builds take."""

@@ -28,7 +28,7 @@ def attachment(typed: str) -> Attachment:
 
 
 class AttachScreen(ModalScreen[Attachment | None]):
-    """Asks for a path or an address; answers ``None`` where the user goes away,."""
+    """Asks for a path or an address; answers ``None`` where the user goes away."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss(None)", "Back")]
 

@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 from acp_host.state.reminder_entry import ReminderEntry, RemindersSnapshot, ReminderStatus
 from acp_host.ui.terminal.text import one_line, plain, stacked
 
-__all__ = ["RemindersPane"]
+__all__ = ["ReminderList", "RemindersPane"]
 
 _STYLES: Mapping[str, str] = {
     ReminderStatus.EMITTED: "$text-success",
