@@ -74,7 +74,7 @@ class Encounter(ScriptedAgent):
         self._claimed.update(methods)
 
     async def next(self, *methods: str) -> dict[str, Any]:
-        """Return the host's next request of a method, whatever comes before it; the next :meth:`reply` answers it."""
+        """Return the host's next message of these methods, whatever comes before; :meth:`reply` answers a request."""
         message = await self._take(lambda message: message.get("method") in methods, " or ".join(methods))
         if "id" in message:
             self._request = message
