@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from acp_host import fleet
-from acp_host.automation import Budget
+from acp_host.automation import Budget, RunReason
 from acp_host.cli.agent_options import policy_of
 from acp_host.cli.chosen_agent import ChosenAgent, add_remote_options, add_version_option, chosen_agent, versions_of
 from acp_host.cli.completers import permission_words
@@ -283,6 +283,8 @@ def _show(result: JobResult, count: str, options: argparse.Namespace) -> None:
         parts.append(_in_short(result.outcome.detail))
     if result.files:
         parts.append(f"files changed: {len(result.files)}")
+    if result.run is not None and result.outcome.reason == RunReason.PERMISSION_DENIED:
+        parts.append(f"denied: {len(result.run.denied)} of its requests")
     if result.violations:
         parts.append(f"against the policy: {', '.join(each.path for each in result.violations[:5])}")
     if result.kept is not None:

@@ -15,6 +15,7 @@ from acp_host.automation import Budget, RunOutcome
 from acp_host.cli.exits import ExitCode, code_of_outcome
 from acp_host.cli.fleet import _code_of
 from acp_host.fleet import FleetSummary, JobOutcomeKind, JobResult, Spent
+from acp_host.testing import ReferenceAgent
 from tests.cli.conftest import PROGRAM, Command
 from tests.fleet.helpers import command as agent
 from tests.fleet.helpers import git, gone, repository, until_there
@@ -35,6 +36,12 @@ def test_a_line_for_each_job_on_stdout_and_a_summary_for_people(command: Command
         "002-two: completed; files changed: 1",
     ]
     assert ran.err == "acp-host: 2 completed, 3 USD\n"
+
+
+def test_what_was_denied_is_said_of_a_job(command: Command, places: list[str]) -> None:
+    ran = command("fleet", "--write-files", *ReferenceAgent.command(), "--", "/write a.txt\na", "--", places[0])
+    assert ran.code == ExitCode.PERMISSION_DENIED
+    assert "001-one: completed; denied: 1 of its requests" in ran.out
 
 
 def test_json_lines_are_results_and_a_summary(command: Command, places: list[str]) -> None:
