@@ -20,6 +20,7 @@ from acp_host.errors import AcpError, ConnectionClosed, InvalidState
 from acp_host.host.login_queue import LoginQueue
 from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.permission_queue import PermissionQueue
+from acp_host.services.question_queue import QuestionQueue
 from acp_host.ui.feed import Feed
 from acp_host.ui.jupyter.views import Tell, Views
 
@@ -78,6 +79,13 @@ class Conversation:
             AcpError: it could not be made, or was closed before.
         """
         return self._shown.result().host
+
+    @property
+    def queues(self) -> tuple[QuestionQueue[Any, Any], ...]:
+        """What the views are asked, and nobody else decides."""
+        audience = self._audience
+        queues = (audience.permissions, audience.elicitation, audience.logins)
+        return tuple(queue for queue in queues if queue is not None)
 
     @property
     def session(self) -> blocking.Session:

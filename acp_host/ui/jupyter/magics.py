@@ -217,11 +217,10 @@ def _telling_of_questions(widget: AgentWidget) -> Iterator[None]:
         if number and not widget.answers_while_busy:
             print(_STUCK, file=sys.stderr)
 
-    observing = widget.session.state.select(lambda state: len(state.questions), asked)
-    try:
+    with contextlib.ExitStack() as ends:
+        for queue in widget.queues:
+            ends.callback(widget.host.observe(queue).select(len, asked).end)
         yield
-    finally:
-        observing.end()
 
 
 def _status(widget: AgentWidget) -> str:

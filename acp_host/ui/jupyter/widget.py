@@ -20,6 +20,7 @@ from acp_host.host.prompt_content import PromptPart
 from acp_host.reminders import Reminder, ReminderReceipt
 from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.files import FileService, NotebookFormat
+from acp_host.services.question_queue import QuestionQueue
 from acp_host.transports import Transport
 from acp_host.ui.jupyter.asking import asking
 from acp_host.ui.jupyter.conversation import Audience, Conversation
@@ -159,6 +160,11 @@ class AgentWidget(anywidget.AnyWidget):
     def answers_while_busy(self) -> bool:
         """Whether a view has been heard while cells may run; else it is heard when they have ended."""
         return self._heard_beside_cells
+
+    @property
+    def queues(self) -> tuple[QuestionQueue[Any, Any], ...]:
+        """What is asked in the views: permissions, forms and web pages, logins, each unless others answer it."""
+        return self._talk().queues
 
     def _talk(self) -> Conversation:
         assert self._conversation is not None

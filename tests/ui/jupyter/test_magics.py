@@ -171,6 +171,13 @@ def test_who_cannot_be_answered_while_the_cell_waits_is_told_so(
     assert "takes answers in the widget only while no cell runs" in told[0]
 
 
+def test_whom_nobody_has_to_answer_waits_without_a_word(shell: Shell) -> None:
+    shell.run(f"%acp connect --files --permissions allow_once {AGENT}")
+    told = shell.run("%acp prompt /edit a.txt")
+    assert "completed" in told
+    assert "waits for an answer" not in told
+
+
 def test_what_goes_wrong_is_one_line(talking: Shell) -> None:
     assert talking.run("%acp prompt /error -32603 It is broken").count("\n") == 1
     assert talking.run("%acp nothing").startswith("%acp: %acp has no command 'nothing'")
