@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import os
 import shlex
 import threading
@@ -11,6 +13,7 @@ from typing import Any
 import anywidget
 import traitlets
 
+import acp_host
 from acp_host import blocking
 from acp_host.automation.target import ResolvedTarget, resolve_target
 from acp_host.errors import InvalidInput
@@ -85,6 +88,7 @@ class AgentWidget(anywidget.AnyWidget):
             raise InvalidInput("AgentWidget takes an agent, or host=… for a connection that is there already")
         if host is not None and options:
             raise InvalidInput(f"a connection that is there already takes no {', '.join(options)}")
+        _check_names(options)
         super().__init__(height=height)
         decides, permission_queue = asking(permissions)
         if host is None:
@@ -179,6 +183,16 @@ class AgentWidget(anywidget.AnyWidget):
         if content.get("kind") != "took":
             self.send({"view": content.get("view"), "kind": "got", "number": content.get("number")})
         self._talk().take(content)
+
+
+def _check_names(options: Mapping[str, Any]) -> None:
+    """Refuse now what ``connect`` would refuse in the background, where the cell does not see it."""
+    known = {*inspect.signature(acp_host.connect).parameters, *inspect.signature(blocking.connect).parameters}
+    for name in options:
+        if name not in known:
+            [*close] = difflib.get_close_matches(name, [*known, "cwd", "height"], n=1)
+            meant = f"; is {close[0]!r} meant?" if close else ""
+            raise InvalidInput(f"AgentWidget takes no {name!r}{meant}")
 
 
 def _with_notebooks(options: Mapping[str, Any]) -> Mapping[str, Any]:

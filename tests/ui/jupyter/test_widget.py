@@ -129,6 +129,13 @@ class TestBeginning:
             AgentWidget(**arguments)
         gc.collect()  # what was made of it is of no consequence
 
+    def test_a_misspelled_option_is_refused_at_once(self) -> None:
+        with pytest.raises(acp_host.InvalidInput, match="takes no 'file'; is 'files' meant"):
+            AgentWidget(["agent"], file=True)
+        with pytest.raises(acp_host.InvalidInput, match=r"takes no 'xyz'$"):
+            AgentWidget(["agent"], xyz=True)
+        gc.collect()
+
 
 class TestConnectionThatIsThere:
     def test_it_is_shown_with_its_session_and_stays_open(self, tmp_path: Path) -> None:
