@@ -103,6 +103,7 @@ def test_what_cannot_be_an_agent(given: Any, words: str) -> None:
         ({"files": {"den": []}}, "files: .*den"),
         ({"permissions": "/no/such/policy"}, "No such file"),
         ({"permissions": 3}, "permissions is a policy, a word such as 'ask', or"),
+        ({"permisions": "ask"}, "agent 'one' takes no 'permisions'; is 'permissions' meant"),
     ],
 )
 def test_options_that_are_wrong(options: dict[str, Any], words: str) -> None:

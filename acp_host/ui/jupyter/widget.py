@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import inspect
 import os
 import shlex
 import threading
@@ -13,12 +11,12 @@ from typing import Any
 import anywidget
 import traitlets
 
-import acp_host
 from acp_host import blocking
 from acp_host.automation.target import ResolvedTarget, resolve_target
 from acp_host.errors import InvalidInput
 from acp_host.host.agent_target import AgentTarget
 from acp_host.host.login_queue import LoginQueue
+from acp_host.host.option_names import check_option_names
 from acp_host.host.prompt_content import PromptPart
 from acp_host.reminders import Reminder, ReminderReceipt
 from acp_host.services.elicitation_queue import ElicitationQueue
@@ -88,7 +86,7 @@ class AgentWidget(anywidget.AnyWidget):
             raise InvalidInput("AgentWidget takes an agent, or host=… for a connection that is there already")
         if host is not None and options:
             raise InvalidInput(f"a connection that is there already takes no {', '.join(options)}")
-        _check_names(options)
+        check_option_names("AgentWidget", options, also=("dispatch", "cwd", "height"))
         super().__init__(height=height)
         decides, permission_queue = asking(permissions)
         if host is None:
@@ -183,16 +181,6 @@ class AgentWidget(anywidget.AnyWidget):
         if content.get("kind") != "took":
             self.send({"view": content.get("view"), "kind": "got", "number": content.get("number")})
         self._talk().take(content)
-
-
-def _check_names(options: Mapping[str, Any]) -> None:
-    """Refuse now what ``connect`` would refuse in the background, where the cell does not see it."""
-    known = {*inspect.signature(acp_host.connect).parameters, *inspect.signature(blocking.connect).parameters}
-    for name in options:
-        if name not in known:
-            [*close] = difflib.get_close_matches(name, [*known, "cwd", "height"], n=1)
-            meant = f"; is {close[0]!r} meant?" if close else ""
-            raise InvalidInput(f"AgentWidget takes no {name!r}{meant}")
 
 
 def _with_notebooks(options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from attrs import field, frozen
 
 from acp_host.errors import InvalidInput
 from acp_host.host.agent_target import AgentTarget
+from acp_host.host.option_names import check_option_names
 from acp_host.services.files import BufferProvider, FileService, NotebookFormat
 from acp_host.services.permission_queue import PermissionQueue
 from acp_host.services.permissions import PermissionPolicy, Permissions
@@ -76,6 +77,7 @@ class AgentSettings:
             InvalidInput: an option is wrong.
         """
         options = dict(self.options)
+        check_option_names(f"agent {self.name!r}", options, also=("session_cwd",))
         files = options.pop("files", None)
         if files is True or isinstance(files, Mapping):
             options["files"] = _files({} if files is True else files, notebooks)
