@@ -14,7 +14,10 @@ from tests.docs.snippets import ROOT, read_page, run_page
 
 async def test_the_examples(tmp_path: Path) -> None:
     names = await run_page("docs/jupyter.md", folder=tmp_path)
+    names["widget"].close()
     assert names["result"].text == "Hello"
+    assert (tmp_path / "notes.txt").exists()
+    assert names["history"].points
 
 
 def test_the_page_names_commands_that_there_are() -> None:

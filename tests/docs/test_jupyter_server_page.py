@@ -17,7 +17,7 @@ async def test_the_examples(tmp_path: Path) -> None:
     config = Config()
     await run_snippet(configuration, c=config)
     app = AcpHostApp(config=config)
-    assert list(app.agents) == ["some-agent", "elsewhere", "careful"]
+    assert list(app.agents) == ["reference", "some-agent", "elsewhere", "careful"]
     assert app.idle_timeout == 3600
     async with jupyter(tmp_path, AcpHostApp__agents={"some-agent": ReferenceAgent.command()}) as server:
         names = await run_snippet(program, url=server.url, token=server.token)

@@ -151,6 +151,7 @@ async def test_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "Hello from a cell completed end_turn" in value
     assert "meanwhile: running" in meanwhile
     assert "<strong>Done.</strong>" in magic
+    assert "inject_reminder" in reminded
     assert "1 x: The last losses were [0.134," in reminded
     assert "['The disk is almost full']" in noticed
     assert "Counter({'message':" in counted
