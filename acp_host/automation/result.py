@@ -10,6 +10,7 @@ from attrs import field, frozen
 from attrs.converters import optional
 
 from acp_host.errors import OutcomeUnknown, RunFailed
+from acp_host.exit_codes import exit_code_of
 from acp_host.host.outcome import OutcomeKind
 
 __all__ = [
@@ -272,6 +273,11 @@ class RunResult:
     def completed(self) -> bool:
         """Whether the agent says that it has done what it was asked."""
         return self.outcome.kind == OutcomeKind.COMPLETED
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code that ``acp-host run`` has for it: 0 if it has completed and the agent was denied nothing."""
+        return int(exit_code_of(self.outcome.kind, self.outcome.reason))
 
     @property
     def outcome_unknown(self) -> bool:

@@ -1,38 +1,17 @@
-"""The exit codes of the ``acp-host`` command: one table, used by every sub-command and shown by ``--help``."""
+"""What the exit codes of the ``acp-host`` command mean, as ``--help`` shows it, and which one an end has."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from acp_host.errors import AcpError, AuthRequired, LocalError, PeerError, UnsupportedVersion
-from acp_host.host.outcome import OutcomeKind
+from acp_host.exit_codes import ExitCode, exit_code_of
 
 if TYPE_CHECKING:
     from acp_host.automation import RunOutcome, RunResult
 
 __all__ = ["ExitCode", "code_of_error", "code_of_outcome", "code_of_run", "code_of_signal", "exit_code_help"]
-
-
-class ExitCode(IntEnum):
-    """What a command's exit status says."""
-
-    COMPLETED = 0
-    AGENT_FAILED = 1
-    USAGE = 2
-    INCOMPLETE = 3
-    REFUSED = 4
-    UNVERIFIED = 5
-    LOGIN_NEEDED = 6
-    POLICY_VIOLATED = 7
-    PERMISSION_DENIED = 8
-    PROTOCOL_ERROR = 9
-    REMINDER_NOT_DELIVERED = 10
-    TIMEOUT = 11
-    BUDGET_EXCEEDED = 12
-    OUTCOME_UNKNOWN = 13
-    CANCELLED = 130
 
 
 _MEANINGS: Mapping[ExitCode, str] = {
@@ -53,34 +32,6 @@ _MEANINGS: Mapping[ExitCode, str] = {
     ExitCode.CANCELLED: "cancelled, by Ctrl-C or by the agent",
 }
 
-_OUTCOMES: Mapping[str, ExitCode] = {
-    OutcomeKind.COMPLETED: ExitCode.COMPLETED,
-    OutcomeKind.INCOMPLETE: ExitCode.INCOMPLETE,
-    OutcomeKind.REFUSED: ExitCode.REFUSED,
-    OutcomeKind.CANCELLED: ExitCode.CANCELLED,
-    OutcomeKind.FAILED: ExitCode.AGENT_FAILED,
-    OutcomeKind.UNVERIFIED: ExitCode.UNVERIFIED,
-    OutcomeKind.POLICY_VIOLATED: ExitCode.POLICY_VIOLATED,
-    # Of jobs of a fleet, see `JobOutcomeKind`.
-    "unknown": ExitCode.OUTCOME_UNKNOWN,
-    "not_run": ExitCode.CANCELLED,
-}
-
-# The words of `RunReason`, whose package loads all that a run needs: the help of the command needs none of it.
-_REASONS: Mapping[str, ExitCode] = {
-    "agent_failed": ExitCode.AGENT_FAILED,
-    "protocol_error": ExitCode.PROTOCOL_ERROR,
-    "login_needed": ExitCode.LOGIN_NEEDED,
-    "not_supported": ExitCode.USAGE,
-    "outcome_unknown": ExitCode.OUTCOME_UNKNOWN,
-    "permission_denied": ExitCode.PERMISSION_DENIED,
-    "reminder_not_delivered": ExitCode.REMINDER_NOT_DELIVERED,
-    "start_timeout": ExitCode.TIMEOUT,
-    "idle_timeout": ExitCode.TIMEOUT,
-    "total_timeout": ExitCode.TIMEOUT,
-    "budget_exceeded": ExitCode.BUDGET_EXCEEDED,
-}
-
 
 def code_of_run(result: RunResult, *, denied_ok: bool = False) -> ExitCode:
     """Return the exit code for a finished run.
@@ -95,7 +46,7 @@ def code_of_run(result: RunResult, *, denied_ok: bool = False) -> ExitCode:
 def code_of_outcome(outcome: RunOutcome, *, denied_ok: bool = False) -> ExitCode:
     """Return the exit code for how a run ended; arguments as for :func:`code_of_run`."""
     reason = None if denied_ok and outcome.reason == "permission_denied" else outcome.reason
-    return _REASONS.get(reason or "") or _OUTCOMES[outcome.kind]
+    return exit_code_of(outcome.kind, reason)
 
 
 def code_of_error(error: AcpError) -> ExitCode:

@@ -55,12 +55,16 @@ def test_without_rich_it_says_how_to_get_it() -> None:
 def test_every_outcome_has_an_exit_code(kind: OutcomeKind) -> None:
     code = code_of_run(RunResult(outcome=RunOutcome(kind=kind)))
     assert (code == 0) is (kind is OutcomeKind.COMPLETED)
+    assert code == RunResult(outcome=RunOutcome(kind=kind)).exit_code
 
 
 @pytest.mark.parametrize("reason", RunReason)
 def test_every_reason_has_an_exit_code(reason: RunReason) -> None:
     for kind in (OutcomeKind.COMPLETED, OutcomeKind.INCOMPLETE, OutcomeKind.FAILED):
         assert code_of_run(RunResult(outcome=RunOutcome(kind=kind, reason=reason))) not in (0, ExitCode.INCOMPLETE)
+    denied = RunResult(outcome=RunOutcome(kind=OutcomeKind.COMPLETED, reason=RunReason.PERMISSION_DENIED))
+    assert denied.completed
+    assert denied.exit_code == ExitCode.PERMISSION_DENIED
     of_a_later_version = RunResult(outcome=RunOutcome(kind=OutcomeKind.INCOMPLETE, reason="of_a_later_version"))
     assert code_of_run(of_a_later_version) == ExitCode.INCOMPLETE
 
