@@ -12,10 +12,10 @@ from acp_host.errors import NotSupported, RequestFailed, ResourceNotFound
 from acp_host.testing.agent_turn import AgentTurn, CommandResult
 from acp_host.wire.tool_calls import Diff, ToolKind
 
-__all__ = ["conversation", "edit_file", "read_file", "run_command"]
+__all__ = ["add_line", "conversation", "edit_file", "read_file", "run_command"]
 
 _FILE = "notes.md"
-_LINE = "- The reference agent was here.\n"
+_LINE = "- The reference agent was here."
 
 
 async def conversation(turn: AgentTurn) -> str | None:
@@ -29,7 +29,7 @@ async def conversation(turn: AgentTurn) -> str | None:
     path = turn.path(_FILE)
     before = await read_file(turn, path)
     plan.advance()
-    changed = before is not None and await edit_file(turn, path, before or None, f"{before}{_LINE}")
+    changed = before is not None and await edit_file(turn, path, before or None, add_line(before, _LINE))
     plan.advance()
     check = f"print('checked', {_FILE!r})"
     result = await run_command(turn, sys.executable, "-c", check, title=f"Check {_FILE}")
@@ -59,6 +59,12 @@ async def read_file(turn: AgentTurn, path: str) -> str | None:
         call.show(text)
         return text
     return None
+
+
+def add_line(text: str, line: str) -> str:
+    """Return a text with a line more, which never goes on with what an unfinished last line says."""
+    end = "" if not text or text.endswith("\n") else "\n"
+    return f"{text}{end}{line}\n"
 
 
 async def edit_file(turn: AgentTurn, path: str, before: str | None, after: str) -> bool:

@@ -59,7 +59,7 @@ from attrs import frozen
 from acp_host.errors import NotSupported, RequestFailed
 from acp_host.testing import _content
 from acp_host.testing.agent_turn import AgentTurn
-from acp_host.testing.conversation import conversation, edit_file, read_file, run_command
+from acp_host.testing.conversation import add_line, conversation, edit_file, read_file, run_command
 from acp_host.wire._model import UNSET
 from acp_host.wire.commands import AvailableCommand, AvailableCommandsUpdate, UnstructuredCommandInput
 from acp_host.wire.compaction import CompactionStatus, CompactionSummaryChunk, CompactionUpdate
@@ -217,7 +217,7 @@ async def _read(turn: AgentTurn, text: str) -> None:
 async def _edit(turn: AgentTurn, text: str) -> None:
     path = turn.path(text)
     before = await read_file(turn, path)
-    changed = before is not None and await edit_file(turn, path, before or None, f"{before}Edited.\n")
+    changed = before is not None and await edit_file(turn, path, before or None, add_line(before, "Edited."))
     await turn.say("I edited it." if changed else "I left it as it is.")
 
 

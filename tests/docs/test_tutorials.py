@@ -101,7 +101,7 @@ def test_the_qt_editor(tmp_path: Path) -> None:
     assert "[completed] Edit notes.md" in seen["transcript"]
     assert "[failed] Edit notes.md" in seen["transcript"]
     assert seen["text"] == "# Notes\n🙂 a word"
-    assert desk.notes == "# Notes\n🙂 a word- The reference agent was here.\n"
+    assert desk.notes == "# Notes\n🙂 a word\n- The reference agent was here.\n"
 
     desk.save(last)
     seen = desk.run("main.py", "save", "send /reminders", "send /notice warning The disk is almost full")

@@ -91,6 +91,16 @@ async def test_the_whole_conversation(connect, tmp_path: Path, target: str) -> N
     assert len({update.message_id for update in updates if isinstance(update, AgentMessageChunk)}) == 2
 
 
+@pytest.mark.parametrize(("before", "after"), [("", ""), ("# Notes", "# Notes\n"), ("# Notes\n", "# Notes\n")])
+async def test_a_line_begins_where_the_last_one_ends(connect, tmp_path: Path, before: str, after: str) -> None:
+    notes = tmp_path / "notes.md"
+    notes.write_text(before)
+    async with connect(files=True, permissions=Asked("allow_once")) as host:
+        await run(host, tmp_path, "/edit notes.md")
+        await run(host, tmp_path, "Show me")
+    assert notes.read_text() == f"{after}Edited.\n- The reference agent was here.\n"
+
+
 async def test_the_same_prompt_gets_the_same_answer(connect, tmp_path: Path) -> None:
     seen = []
     for _ in range(2):
