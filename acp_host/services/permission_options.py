@@ -112,7 +112,8 @@ def validate_outcome(
         return outcome
     offered = [option.option_id for option in request.options]
     if not isinstance(outcome, SelectedPermissionOutcome) or outcome.option_id not in offered:
-        raise InvalidInput(f"a permission request is answered with one of {offered} or cancelled, not with {answer!r}")
+        said = outcome.option_id if isinstance(outcome, SelectedPermissionOutcome) else outcome
+        raise InvalidInput(f"a permission request is answered with one of {offered} or cancelled, not with {said!r}")
     return outcome
 
 
