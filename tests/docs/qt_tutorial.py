@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import QTimer
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QMessageBox, QPlainTextEdit
 
 PATIENCE = 40.0
@@ -93,10 +94,16 @@ class User:
         self.window.text.undo()
 
     def leave(self) -> None:
-        shown = self.panel.findChild(QPlainTextEdit).toPlainText() if self.panel else ""
+        transcript = self.panel.findChild(QPlainTextEdit) if self.panel else None
+        shown = transcript.toPlainText() if transcript else ""
+        if transcript:
+            end = QTextCursor(transcript.document())
+            end.movePosition(QTextCursor.MoveOperation.End)
+        in_view = bool(transcript) and transcript.viewport().rect().contains(transcript.cursorRect(end).center())
         status = self.window.statusBar().currentMessage()
         text = self.window.text.toPlainText()
-        print(json.dumps({"boxes": self.boxes, "transcript": shown, "status": status, "text": text}))
+        seen = {"boxes": self.boxes, "transcript": shown, "end_in_view": in_view, "status": status, "text": text}
+        print(json.dumps(seen))
         self.window.close()
 
 

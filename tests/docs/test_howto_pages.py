@@ -59,7 +59,7 @@ async def test_permissions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said
     assert "reject_once: no rule matches" in out
     assert "Edit notes.md allow_once Allow\n" in out
     assert "0 Allow\n1 Always allow\n" in out
-    assert (tmp_path / "notes.md").read_text() == "# Notes\n" + "Edited.\n" * 3
+    assert (tmp_path / "notes.md").read_text() == "# Notes\n" + "Edited.\n" * 4
     assert (tmp_path / "audit.jsonl").read_text().count("\n") == 1
 
 

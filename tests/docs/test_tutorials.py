@@ -91,6 +91,7 @@ def test_the_qt_editor(tmp_path: Path) -> None:
     seen = desk.run("main.py", "send Hello")
     assert seen["transcript"].startswith("user: Hello\n")
     assert seen["transcript"].endswith("I changed nothing. I checked nothing.")
+    assert seen["end_in_view"]
 
     desk.save(documents)
     desk.save(second)
@@ -98,6 +99,7 @@ def test_the_qt_editor(tmp_path: Path) -> None:
         "main.py", "type 🙂 a word", "answer Allow", "send Add a line", "undo", "answer Reject", "send Again"
     )
     assert seen["boxes"] == ["Edit notes.md"] * 2
+    assert seen["end_in_view"]
     assert "[completed] Edit notes.md" in seen["transcript"]
     assert "[failed] Edit notes.md" in seen["transcript"]
     assert seen["text"] == "# Notes\n🙂 a word"
