@@ -46,6 +46,17 @@ def plain(text: str, style: str = "") -> Text:
     return Text(clean(text), style)
 
 
+def _lead_to_one_place(one: IO[str], other: IO[str]) -> bool:
+    """Tell whether what is written to both can be read in one sequence, as after ``2>&1``."""
+    if one.isatty() and other.isatty():
+        return True
+    try:
+        places = os.fstat(one.fileno()), os.fstat(other.fileno())
+    except (OSError, ValueError):  # no files of the system, or closed
+        return False
+    return places[0].st_ino != 0 and os.path.samestat(*places)  # 0: a pipe of Windows, which has no number
+
+
 class Joiner:
     """Makes printable text of pieces that may have been cut within a character or within a line end."""
 
@@ -71,7 +82,8 @@ class Printer:
     Args:
         console: takes everything, the answer aside.
         answer: takes the agent's message text alone and exactly, made printable; ``None``: it goes to the console with
-            the rest. Where both are terminals they are taken for the same one, and each begins its own lines.
+            the rest. Where both lead to one place, such as the log of a pipeline, each begins its own lines; two
+            terminals are taken for the same one.
 
     Attributes:
         before_output: called before anything is printed.
@@ -81,7 +93,7 @@ class Printer:
         self.console = console
         self.before_output: Callable[[], None] = lambda: None
         self._answer = answer
-        self._same_screen = answer is not None and answer.isatty() and console.file.isatty()
+        self._same_screen = answer is not None and _lead_to_one_place(answer, console.file)
         self._answer_joiner = Joiner()
         self._answer_end = ""
         self._answer_open = False

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+from pathlib import Path
 
 import pytest
 from rich.text import Text
@@ -55,6 +57,27 @@ def test_lines_are_labelled_and_indented() -> None:
     printer, file = printed()
     printer.line("label", plain("one\ntwo"), Text(" and\nthree"))
     assert file.getvalue() == "label       one\n            two and\n            three\n"
+
+
+def test_in_one_log_each_begins_its_own_lines(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w") as log, os.fdopen(os.dup(log.fileno()), "w") as answer:
+        printer = Printer(make_console(log), answer)
+        printer.answer("one ")
+        printer.answer("two")
+        printer.line("label", plain("a"))
+        printer.answer("three")
+        printer.finish()
+    assert (tmp_path / "log").read_text() == "one two\nlabel       a\nthree\n"
+
+
+def test_an_answer_that_goes_elsewhere_is_exact(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w") as log, (tmp_path / "answer").open("w") as answer:
+        printer = Printer(make_console(log), answer)
+        printer.answer("one ")
+        printer.line("label", plain("a"))
+        printer.answer("two")
+        printer.finish()
+    assert (tmp_path / "answer").read_text() == "one two\n"
 
 
 def test_long_lines_are_not_wrapped() -> None:
