@@ -12,7 +12,7 @@ import pytest
 
 import acp_host
 from acp_host import ConnectionClosed, ConnectionLost, DiagnosticKind, InvalidState, OutcomeKind, OutcomeUnknown
-from acp_host.host import connection
+from acp_host.host import connection_life
 from acp_host.testing import ScriptedAgent
 from tests.chaos.bad_agents import (
     ALL,
@@ -257,7 +257,7 @@ async def test_r73_a_close_that_is_cancelled_goes_on() -> None:
 
 
 async def test_r74_a_handler_that_will_not_end_does_not_hold_up_the_close(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_LAST_STEPS", 0.1)
+    monkeypatch.setattr(connection_life, "_LAST_STEPS", 0.1)
     asked, released = asyncio.Event(), asyncio.Event()
 
     async def stubborn(request: Any) -> str:

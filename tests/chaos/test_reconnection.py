@@ -522,7 +522,7 @@ async def test_r274_commands_go_on_over_the_network_and_end_with_a_process(tmp_p
             await opens(agent)
             if number == 0:
                 await agent.open_session("s-1")
-                command = {"sessionId": "s-1", "command": sys.executable, "args": ["-c", "input()"]}
+                command = {"sessionId": "s-1", "command": sys.executable, "args": ["-c", "import time; time.sleep(60)"]}
                 await agent.call("terminal/create", command)
                 await agent.close()
                 return
