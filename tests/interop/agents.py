@@ -61,6 +61,8 @@ class Way(enum.Enum):
     """It does not hang up on the model when a turn is cancelled."""
     HIDES_FAILURES = enum.auto()
     """A turn whose model has failed ends as if all were well."""
+    FORGETS_WITHIN_THE_MINUTE = enum.auto()
+    """To load a session in the minute in which it began takes away what it has stored of it."""
 
 
 @dataclass(frozen=True)
@@ -284,7 +286,7 @@ AGENTS = {
             NpmPackage("@google/gemini-cli", "0.61.0"),
             (".bin/gemini", "--acp"),
             configure_gemini,
-            frozenset({Way.WRITES_THROUGH_HOST}),
+            frozenset({Way.WRITES_THROUGH_HOST, Way.FORGETS_WITHIN_THE_MINUTE}),
         ),
         RealAgent(
             "copilot",
