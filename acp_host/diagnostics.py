@@ -119,7 +119,8 @@ class Throttle:
             return None
         self._held.pop(kind, None)
         self._reported[kind] = reported + count
-        return evolve(diagnostic, count=count)
+        # To make another one is to look for secrets again.
+        return diagnostic if count == diagnostic.count else evolve(diagnostic, count=count)
 
     def flush(self) -> list[Diagnostic]:
         """Return what is held back: the newest of each kind, standing for the others. For the end of a connection."""

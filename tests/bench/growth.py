@@ -12,11 +12,14 @@ import gc
 import json
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
-from session import AGENT, read
+from session import read
 
 import acp_host
+
+AGENT = Path(__file__).with_name("stream_agent.py")
 
 
 class Pauses:

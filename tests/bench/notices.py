@@ -11,11 +11,14 @@ import json
 import logging
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
-from session import AGENT, read
+from session import read
 
 import acp_host
+
+AGENT = Path(__file__).with_name("stream_agent.py")
 
 
 async def main(turns: int, length: int, notices: int) -> None:

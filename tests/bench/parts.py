@@ -145,7 +145,7 @@ def snapshots(report: Report, scale: Scale) -> None:
 
 def memory(report: Report, scale: Scale) -> None:
     """Weigh sessions."""
-    sizes = _once("memory.py", 2_000, 100, LENGTH)
+    sizes = _once("memory.py", scale.messages, scale.kept_turns, LENGTH)
 
     def of_text(name: str) -> float:
         return float(sizes[name]["held"] / sizes[name]["text"])
@@ -191,12 +191,12 @@ def notices(report: Report, scale: Scale) -> None:
 
 def viewers(report: Report, scale: Scale) -> None:
     """Serve a page to viewers while the stream comes."""
-    counts = (0, 1, 50)
+    counts = (0, 1, scale.viewers)
     measures = {str(count): partial(run_program, "viewers.py", scale.turns, LENGTH, count) for count in counts}
     results = in_turns(scale.rounds, measures)
     figures = {name: _per_update(of_one, scale.clock) for name, of_one in results.items()}
     rows = [Row(f"{name} viewers: an update", of_one.median, "µs") for name, of_one in figures.items()]
-    rows.append(Row("50 / 0", figures["50"].over(figures["0"]), "", at_most(1.2)))
+    rows.append(Row(f"{scale.viewers} / 0", figures[str(scale.viewers)].over(figures["0"]), "", at_most(1.2)))
     report.rows(f"A page that is served, {scale.turns * LENGTH:,} updates, {scale.rounds} rounds", rows)
 
 

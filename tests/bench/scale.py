@@ -19,6 +19,9 @@ class Scale:
         reminders: sent in a round.
         entries: of the session whose snapshots are timed.
         notices: in the burst.
+        messages: that are weighed.
+        kept_turns: of the session that is weighed.
+        viewers: of the page.
         connections: at once.
         sessions: on one connection.
         requests: sent one after the other.
@@ -32,6 +35,9 @@ class Scale:
     reminders: int
     entries: int = 100_000
     notices: int = 10_000
+    messages: int = 2_000
+    kept_turns: int = 100
+    viewers: int = 50
     connections: int = 200
     sessions: int = 1_000
     requests: int = 1_000
