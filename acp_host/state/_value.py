@@ -1,4 +1,4 @@
-"""How a value of the state is declared: :func:`value`, :func:`plain_json`."""
+"""How a value of the state is declared, :func:`value`, :func:`plain_json`, and compared: :func:`is_same`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import attrs
 
 from acp_host.wire._model import by_values
 
-__all__ = ["is_plain_json", "plain_json", "value"]
+__all__ = ["is_plain_json", "is_same", "plain_json", "value"]
 
 _T = TypeVar("_T")
 
@@ -35,3 +35,11 @@ def value(cls: type[_T]) -> type[_T]:
     """
     made: Any = attrs.define(cls, slots=True, kw_only=True, eq=False, repr=False, getstate_setstate=False)
     return cast(type[_T], by_values(made))
+
+
+def is_same(before: object, after: object) -> bool:
+    """Whether two values are equal, as far as that can be told of what an agent has nested as deep as it likes."""
+    try:
+        return before is after or before == after
+    except RecursionError:
+        return False

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.state import events
-from acp_host.state.builders import patched
+from acp_host.state.members import patched
 from acp_host.state.snapshot import TerminalView
 from acp_host.state.terminal_output import TerminalOutput
 from acp_host.wire._model import NO_EXTRA, Unset

@@ -16,6 +16,7 @@ from acp_host.state.entries import (
     TextPart,
     ToolCallEntry,
 )
+from acp_host.state.members import merged, patched
 from acp_host.state.text import TextBuilder
 from acp_host.wire._model import NO_EXTRA, UNSET, Unset
 from acp_host.wire.content import ContentBlock, TextContent
@@ -24,11 +25,7 @@ from acp_host.wire.tool_calls import ToolCall, ToolCallLocation, ToolCallUpdate
 if TYPE_CHECKING:
     from acp_host.state.harn.tool_facts import ToolFacts
 
-__all__ = ["MAX_MEMBERS", "MessageBuilder", "PartsBuilder", "ToolCallBuilder", "merged", "parts_of", "patched"]
-
-
-MAX_MEMBERS = 1_000
-"""Most members of ``_meta``, or beside the schema, that are kept of what several messages say, the newest ones."""
+__all__ = ["MessageBuilder", "PartsBuilder", "ToolCallBuilder", "parts_of"]
 
 
 class PartsBuilder:
@@ -114,36 +111,6 @@ class MessageBuilder:
             turn=self.turn,
             replayed=self.replayed,
         )
-
-
-def merged(known: Mapping[str, Any], said: Mapping[str, Any], problem: Callable[[str], None]) -> Mapping[str, Any]:
-    """Return members together with newer ones.
-
-    Beyond :data:`MAX_MEMBERS`, those that were there first are left out, and ``problem`` is called.
-    """
-    return _bounded({**known, **said}, problem)
-
-
-def _bounded(members: dict[str, Any], problem: Callable[[str], None]) -> dict[str, Any]:
-    if len(members) <= MAX_MEMBERS:
-        return members
-    problem(f"more than {MAX_MEMBERS} members of _meta, or beside the schema, of one thing: the oldest are left out")
-    return dict([*members.items()][-MAX_MEMBERS:])
-
-
-def patched(
-    known: Mapping[str, Any], patch: Mapping[str, Any] | None | Unset, problem: Callable[[str], None]
-) -> Mapping[str, Any]:
-    """Return ``_meta`` after a patch: the members it names are changed, or removed by ``None``; ``None`` clears all.
-
-    Beyond :data:`MAX_MEMBERS`, those that were there first are left out, and ``problem`` is called.
-    """
-    if isinstance(patch, Unset):
-        return known
-    if patch is None:
-        return NO_EXTRA
-    members = {name: member for name, member in {**known, **patch}.items() if member is not None}
-    return _bounded(members, problem) or NO_EXTRA
 
 
 _SAID = ("title", "name", "kind", "status", "content", "locations", "raw_input", "raw_output")

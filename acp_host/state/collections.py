@@ -6,21 +6,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar
 
-from acp_host.state._value import value
+from acp_host.state._value import is_same, value
 from acp_host.state.changes import ChangeKind, Note
 from acp_host.wire._model import NO_EXTRA
 
-__all__ = ["Keyed", "Recent", "RecentList", "is_same"]
+__all__ = ["Keyed", "Recent", "RecentList"]
 
 E = TypeVar("E")
-
-
-def is_same(before: object, after: object) -> bool:
-    """Whether two values are equal, as far as that can be told of what an agent has nested as deep as it likes."""
-    try:
-        return before is after or before == after
-    except RecursionError:
-        return False
 
 
 class Keyed(Generic[E]):

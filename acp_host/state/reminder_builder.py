@@ -185,7 +185,6 @@ class ReminderBuilder:
     Attributes:
         made: what the host made; ``None`` for the agent's own reminders.
         phase: where the host has put it; see :class:`~acp_host.state.reminder_entry.ReminderStatus`.
-        open: a request with it has no answer yet.
         sent_id: the id that the agent was asked to use.
         turns_over: how many turns have ended since it was due.
         retired: it is over by this host's estimate.

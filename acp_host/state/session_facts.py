@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.state import events
-from acp_host.state.builders import merged, patched
 from acp_host.state.changes import ChangeKind, Note
+from acp_host.state.members import merged, patched
 from acp_host.state.snapshot import ContextUsage, Plan, SessionInfo
 from acp_host.wire._model import NO_EXTRA, UNSET, Unset, evolve
 from acp_host.wire.commands import AvailableCommand

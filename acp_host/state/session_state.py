@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from acp_host.state import events
 from acp_host.state.activity import Activity
-from acp_host.state.changes import ChangeKind
+from acp_host.state.between_turns import BetweenTurns
 from acp_host.state.clock import Scheduler
 from acp_host.state.conversation import Conversation
-from acp_host.state.entries import ENDED_CALL, ToolCallEntry
+from acp_host.state.entries import ToolCallEntry
 from acp_host.state.injections import Injection, Injections, UserMessageTold
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.notice_entries import NoticesSnapshot
@@ -24,15 +24,14 @@ from acp_host.state.notices import NoticeCenter
 from acp_host.state.observable import Observable
 from acp_host.state.option_settings import Settings
 from acp_host.state.options import OptionsView
+from acp_host.state.questions import Questions
 from acp_host.state.reminder_entry import RemindersSnapshot
 from acp_host.state.reminders import RemindersPanel
 from acp_host.state.session_facts import SessionFacts
-from acp_host.state.snapshot import Health, Question, QueuedTurn, SessionSnapshot, TurnState
+from acp_host.state.snapshot import Health, QueuedTurn, SessionSnapshot, TurnState
 from acp_host.state.terminals import Terminals
 from acp_host.wire._model import evolve
 from acp_host.wire.content import TextContent
-from acp_host.wire.ids import RequestId
-from acp_host.wire.permission_question import PermissionQuestion
 
 if TYPE_CHECKING:
     from acp_host.state.harn.state import HarnState
@@ -40,20 +39,8 @@ if TYPE_CHECKING:
 __all__ = ["SessionState"]
 
 _NO_REMINDERS, _NO_NOTICES = RemindersSnapshot(), NoticesSnapshot()
-_SIGNS_OF_WORK = (
-    events.MessageChunk,
-    events.TextStreamed,
-    events.MessageReplaced,
-    events.ToolCallContentAdded,
-    events.PlanReplaced,
-    events.CompactionReported,
-    events.CompactionSummaryAdded,
-    events.SessionMessageReported,
-)
-"""What an agent sends while it is at work and, besides tool calls and questions, at no other time."""
 _AT_WORK = ("running", "requires_action")
 """What an agent that says what it is doing calls being at work."""
-_ASKS_PERMISSION = "session/request_permission"
 
 
 class SessionState(Observable[SessionSnapshot]):
@@ -91,8 +78,7 @@ class SessionState(Observable[SessionSnapshot]):
         self._facts = SessionFacts(self.note, problem)
         self.options = OptionsView(scheduler, report, self.note)
         self.options.join(self, "options")
-        self._questions: dict[RequestId, Question] = {}
-        self._frozen_questions: tuple[Question, ...] = ()
+        self._questions = Questions(session_id, self._conversation.calls, self.note)
         self._turn = TurnState()
         self._terminals = Terminals(self.note, problem)
         self._injections = Injections(self.note, problem)
@@ -133,17 +119,9 @@ class SessionState(Observable[SessionSnapshot]):
             in_turn[kind] = self._as_interruption(in_turn[kind])
         in_turn[events.ConnectionBroken] = self._behind_replay(in_turn[events.ConnectionBroken])
         # Two tables, so that what is derived between turns costs nothing while a turn runs.
-        signs: dict[type, Callable[[Any], None]] = {kind: self._as_sign(in_turn[kind]) for kind in _SIGNS_OF_WORK}
         self._reducers_in_turn = in_turn
-        self._reducers_between_turns: dict[type, Callable[[Any], None]] = {
-            **in_turn,
-            **signs,
-            events.ToolCallReported: self._tool_call_between_turns,
-            events.ToolCallPatched: self._tool_call_patched_between_turns,
-            events.SessionInfoChanged: self._session_info_between_turns,
-            events.QuestionAsked: self._question_between_turns,
-        }
-        self._reducers = self._reducers_between_turns
+        self._reducers_between_turns = BetweenTurns(in_turn, self._activity, self._tell_harn).reducers()
+        self._reducers: Mapping[type, Callable[[Any], None]] = self._reducers_between_turns
 
     def attach(self, *, reminders: RemindersPanel | None = None, notices: NoticeCenter | None = None) -> None:
         """Make the panels of the session parts of its state, in place of those that were."""
@@ -235,7 +213,7 @@ class SessionState(Observable[SessionSnapshot]):
             info=self._facts.info,
             usage=self._facts.usage,
             subagents=self._facts.subagents,
-            questions=self._freeze_questions(),
+            questions=self._questions.freeze(),
             terminals=self._terminals.freeze(),
             turn=self._turn,
             health=self._health,
@@ -256,36 +234,13 @@ class SessionState(Observable[SessionSnapshot]):
     # --- questions --------------------------------------------------------------------------------------------------
 
     def _question_asked(self, event: events.QuestionAsked) -> None:
-        request = event.request
-        position: int | None
-        if isinstance(request, PermissionQuestion):  # what it says of a call was told before
-            position = self._conversation.calls.position_of(request.tool_call.tool_call_id)
-        elif event.method == _ASKS_PERMISSION and request.session_id == self._session_id:
-            tool = None if event.harn is None else event.harn.tool
-            position = self._conversation.calls.asked_about(request.tool_call, tool)
-        else:
-            tool_call_id = getattr(getattr(request, "scope", None), "tool_call_id", None)
-            position = self._conversation.calls.position_of(tool_call_id) if tool_call_id else None
-        question = Question(
-            request_id=event.request_id, method=event.method, request=request, position=position, harn=event.harn
-        )
-        known = self._questions.pop(event.request_id, None)
-        self._questions[event.request_id] = question
-        self.note("questions", event.request_id, ChangeKind.ADDED if known is None else ChangeKind.CHANGED)
+        self._questions.asked(event)
         self._update_turn()
 
     def _question_closed(self, event: events.QuestionClosed) -> None:
-        if self._questions.pop(event.request_id, None) is not None:
+        if self._questions.closed(event):
             self._activity.ends(("question", event.request_id))
-            self.note("questions", event.request_id, ChangeKind.REMOVED)
             self._update_turn()
-
-    def _freeze_questions(self) -> tuple[Question, ...]:
-        """Return the open questions, the same tuple as long as they are the same."""
-        questions = tuple(self._questions.values())
-        if questions != self._frozen_questions:
-            self._frozen_questions = questions
-        return self._frozen_questions
 
     # --- what the user says while the agent works -------------------------------------------------------------------
 
@@ -426,7 +381,7 @@ class SessionState(Observable[SessionSnapshot]):
         if self._harn is not None:
             self._harn.hear(event)
 
-    # --- what the agent does without having been asked to -----------------------------------------------------------
+    # --- which reducers fold an event ---------------------------------------------------------------------------------
 
     def _choose_reducers(self) -> None:
         asked = self._conversation.writer.turn is not None or self._conversation.writer.replaying
@@ -449,42 +404,6 @@ class SessionState(Observable[SessionSnapshot]):
             reducer(event)
 
         return fold
-
-    def _as_sign(self, reducer: Callable[[Any], None]) -> Callable[[Any], None]:
-        def fold(event: Any) -> None:
-            reducer(event)
-            self._activity.heard()
-            self._tell_harn(event)
-
-        return fold
-
-    def _tool_call_between_turns(self, event: events.ToolCallReported) -> None:
-        self._reducers_in_turn[events.ToolCallReported](event)
-        self._call_between_turns(event.report.tool_call_id, event.report.status)
-
-    def _tool_call_patched_between_turns(self, event: events.ToolCallPatched) -> None:
-        self._reducers_in_turn[events.ToolCallPatched](event)
-        self._call_between_turns(event.tool_call_id, event.said.get("status"))
-
-    def _call_between_turns(self, tool_call_id: str, status: Any) -> None:
-        call = ("call", tool_call_id)
-        if status in ("pending", "in_progress"):
-            self._activity.begins(call)
-        elif status in ENDED_CALL and self._activity.knows(call):
-            self._activity.ends(call)
-        else:
-            self._activity.heard()
-
-    def _question_between_turns(self, event: events.QuestionAsked) -> None:
-        self._question_asked(event)
-        self._activity.begins(("question", event.request_id))
-
-    def _session_info_between_turns(self, event: events.SessionInfoChanged) -> None:
-        self._reducers_in_turn[events.SessionInfoChanged](event)
-        if event.at_work is True:
-            self._activity.begins("what it says")
-        elif event.at_work is False:
-            self._activity.stop()
 
     # --- memory -----------------------------------------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ import acp_host
 from acp_host import DiagnosticKind, OutcomeUnknown, UpdatesSkipped
 from acp_host.host import driver
 from acp_host.host.update_buffer import MAX_LARGE
-from acp_host.state.builders import MAX_MEMBERS
 from acp_host.state.entries import ToolCallEntry
+from acp_host.state.members import MAX_MEMBERS
 from acp_host.state.notices import MAX_HISTORY_SIZE
 from acp_host.state.session_facts import MAX_PLANS, MAX_SUBAGENTS
 from acp_host.state.terminals import MAX_AGENT_TERMINALS, MAX_RELEASED

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from acp_host.state._value import value
+from acp_host.state._value import is_same, value
 from acp_host.state.changes import ChangeKind, Note
-from acp_host.state.collections import Recent, RecentList, is_same
+from acp_host.state.collections import Recent, RecentList
 from acp_host.state.events import TurnStarted
 from acp_host.state.harn.agent_events import AgentEvent, AgentEventReported, TurnPhase
 

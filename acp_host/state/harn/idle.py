@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.state import events
-from acp_host.state._value import plain_json, value
+from acp_host.state._value import is_same, plain_json, value
 from acp_host.state.changes import ChangeKind, Note
-from acp_host.state.collections import is_same
 from acp_host.state.harn.agent_events import AgentEventReported, AgentSessionEnded
 from acp_host.wire._model import NO_EXTRA, model
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from acp_host.state._value import plain_json, value
+from acp_host.state._value import is_same, plain_json, value
 from acp_host.state.changes import ChangeKind, Note
-from acp_host.state.collections import is_same
 from acp_host.state.events import HarnEvent
 from acp_host.wire._model import NO_EXTRA, model
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from acp_host.state._value import is_same
 from acp_host.state.change_signal import Report
 from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Scheduler
-from acp_host.state.collections import is_same
 from acp_host.state.events import HarnEvent, SessionEvent
 from acp_host.state.harn.agent_loop import AgentEvents, Alerts, TurnPhases
 from acp_host.state.harn.artifacts import Artifacts

@@ -27,6 +27,7 @@ from acp_host.state.changes import Note
 from acp_host.state.collections import Keyed
 from acp_host.state.events import HarnEvent
 from acp_host.state.harn.audit import MutationRecord
+from acp_host.state.members import newest
 from acp_host.wire._model import NO_EXTRA, evolve, model
 
 __all__ = ["ENDED", "MAX_MEMBERS", "MAX_WORKERS", "STATUSES", "Worker", "WorkerReported", "Workers"]
@@ -172,8 +173,4 @@ def _merged(known: Mapping[str, Any], told: Mapping[str, Any], problem: Callable
     news = {key: member for key, member in told.items() if member is not None or key not in known}
     if not news:
         return known
-    merged = {**known, **news}
-    if len(merged) <= MAX_MEMBERS:
-        return merged
-    problem(f"more than {MAX_MEMBERS} members of one worker: the oldest are left out")
-    return dict([*merged.items()][-MAX_MEMBERS:])
+    return newest({**known, **news}, MAX_MEMBERS, "members of one worker", problem)
