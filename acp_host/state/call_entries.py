@@ -75,10 +75,11 @@ class CallEntries:
 
     def turn_ended(self) -> None:
         """Close what the turn has left open."""
-        for builder in tuple(self._open.values()):
+        for position, builder in self._open.items():
             if builder.tool_call_id not in self.in_background and builder.mark_unfinished():
-                self._writer.touch(builder.position)
-            self._close(builder)
+                self._writer.touch(position)
+            self._writer.store.close(position)
+        self._open.clear()
 
     def _reported(self, event: events.ToolCallReported) -> None:
         self._report(event.report, announced=event.announced, begins=event.announced, harn=event.harn)
@@ -125,10 +126,11 @@ class CallEntries:
 
     def _told(self, builder: ToolCallBuilder) -> int:
         """Note that a call has changed, and return where it stands."""
-        self._writer.touch(builder.position)
-        if self._writer.turn is None or self.is_aside:
-            self._close(builder)
-        return builder.position
+        position = builder.position
+        self._writer.touch(position)
+        if position not in self._open:
+            self._writer.store.close(position)
+        return position
 
     def _begin(self, tool_call_id: str, *, announced: bool, use: int) -> ToolCallBuilder:
         self._end_message()
@@ -144,11 +146,11 @@ class CallEntries:
         )
         writer.append(builder)
         self._places[tool_call_id] = (position, writer.turn, use)
-        self._open[position] = builder
+        self._keep_open(builder)
         return builder
 
     def _is_over(self, position: int) -> bool:
-        call = self._open.get(position) or self._writer.store.get(position)
+        call = self._writer.store.get(position)
         return isinstance(call, ToolCallBuilder | ToolCallEntry) and (call.finished or call.unfinished)
 
     def _builder(self, position: int) -> ToolCallBuilder:
@@ -156,10 +158,12 @@ class CallEntries:
         if builder is None:
             entry = self._writer.store.get(position)
             assert isinstance(entry, ToolCallEntry)
-            builder = self._open[position] = ToolCallBuilder.of(entry)
+            builder = ToolCallBuilder.of(entry)
             self._writer.store.put(position, builder)
+            self._keep_open(builder)
         return builder
 
-    def _close(self, builder: ToolCallBuilder) -> None:
-        self._open.pop(builder.position, None)
-        self._writer.store.close(builder.position)
+    def _keep_open(self, builder: ToolCallBuilder) -> None:
+        """Let a call be told more about until the turn ends that runs, if what comes is of that turn."""
+        if self._writer.turn is not None and not self.is_aside:
+            self._open[builder.position] = builder

@@ -46,9 +46,10 @@ class Conversation:
         self.calls = CallEntries(self.writer, self._close_message, problem)
         self._others = OtherEntries(self.writer, self._add)
         self._message: MessageBuilder | None = None
-        # What was told aside last: where it belongs, and the message that more of it would continue.
+        # What was told aside last: where it belongs, the message that more of it would continue, what ids mean there.
         self._place_aside: tuple[int | None, bool] | None = None
         self._message_aside: MessageBuilder | None = None
+        self._ids_aside: dict[tuple[str, str], int] = {}
         self._messages = MessagePlaces()
         self._echo = Echo()
         self._replayed_turns = 0
@@ -261,11 +262,13 @@ class Conversation:
             self._place_aside = (turn, replayed)
         before = self.writer.turn, self._message, self._echo
         self.writer.turn, self._message, self._echo = turn, self._message_aside, Echo()
+        ids = self._messages.in_turn(self._ids_aside)
         self.calls.is_aside, self.writer.told_again = True, replayed
         try:
             yield
         finally:
             self._message_aside = self._message
+            self._messages.in_turn(ids)
             self.writer.turn, self._message, self._echo = before
             self.calls.is_aside = self.writer.told_again = False
 
@@ -273,6 +276,7 @@ class Conversation:
         if self._message_aside is not None:
             self.writer.store.close(self._message_aside.position)
         self._place_aside = self._message_aside = None
+        self._ids_aside = {}
 
     # --- turns and replay -------------------------------------------------------------------------------------------
 

@@ -26,6 +26,11 @@ class MessagePlaces:
         """Know where a message stands."""
         (self._of_session if of_session else self._of_turn)[speaker, message_id] = position
 
+    def in_turn(self, ids: _Places) -> _Places:
+        """Let the ids of a turn mean what they mean in another one; return what they meant."""
+        before, self._of_turn = self._of_turn, ids
+        return before
+
     def turn_begins(self) -> None:
         """Forget what ids meant in the turn before."""
         self._of_turn.clear()
