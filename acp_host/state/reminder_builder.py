@@ -36,7 +36,10 @@ from acp_host.state.reminder_entry import (
 )
 from acp_host.state.reminder_events import ListedReminder, ReminderEmitted, ReminderExpired, ReminderMade
 
-__all__ = ["AgentFacts", "ReminderBuilder", "is_terminal"]
+__all__ = ["MOST_DROPPED", "AgentFacts", "ReminderBuilder", "is_terminal"]
+
+MOST_DROPPED = 1_000
+"""Of how many reminders whose place another one took that is remembered, the newest."""
 
 _ENDS = (
     ReminderStatus.DEDUPED,
@@ -172,6 +175,13 @@ class AgentFacts:
             value = getattr(event, name, None)
             if value is not None and value != () and value != "":
                 self.said[name] = value
+
+    def replace(self, agent_id: str) -> None:
+        """Note that it took the place of another one."""
+        self.dropped.pop(agent_id, None)
+        self.dropped[agent_id] = None
+        if len(self.dropped) > MOST_DROPPED:
+            del self.dropped[next(iter(self.dropped))]
 
     def hear(self, replayed: bool) -> None:
         """Note that the agent said something under this id."""

@@ -19,14 +19,13 @@ from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Clock, Scheduler
 from acp_host.state.observable import Observable
 from acp_host.state.reminder_book import ReminderBook
-from acp_host.state.reminder_builder import ReminderBuilder
+from acp_host.state.reminder_builder import MOST_DROPPED, ReminderBuilder
 from acp_host.state.reminder_entry import ReminderEntry, RemindersSnapshot, ReminderStatus
 from acp_host.state.revocation import Revocation, RevokeResult
 
 __all__ = ["ReminderCommands", "RemindersPanel"]
 
 _SECTION = "reminders"
-_MOST_DROPPED = 1_000
 _IN_THE_HOSTS_HANDS = (ReminderStatus.QUEUED, ReminderStatus.SIDEBAR)
 
 
@@ -273,13 +272,13 @@ class RemindersPanel(Observable[RemindersSnapshot]):
         winner = self._book.facts_of(event.reminder_id)
         if event.dedupe_key is not None:
             winner.said.setdefault("dedupe_key", event.dedupe_key)
-        for agent_id in event.dropped[:_MOST_DROPPED]:
+        for agent_id in event.dropped[:MOST_DROPPED]:
             if agent_id == event.reminder_id:
                 continue
             dropped = self._book.facts_of(agent_id)
             dropped.ends.add(ReminderStatus.DEDUPED)
             dropped.deduped_by = event.reminder_id
-            winner.dropped[agent_id] = None
+            winner.replace(agent_id)
             if dropped.owner is not None:
                 self._book.touch(dropped.owner)
         self._book.heard(winner, replayed=event.replayed)
