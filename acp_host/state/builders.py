@@ -31,14 +31,14 @@ __all__ = ["MessageBuilder", "PartsBuilder", "ToolCallBuilder", "parts_of"]
 class PartsBuilder:
     """Content that is being streamed: neighbouring text is one part."""
 
-    __slots__ = ("_parts", "_text")
+    __slots__ = ("_closed", "_text")
 
     def __init__(self, parts: tuple[MessagePart, ...] = ()) -> None:
-        self._parts = parts
+        self._closed: Sequence[MessagePart] = parts
         self._text: TextBuilder | None = None
         last = parts[-1] if parts else None
         if isinstance(last, TextPart):
-            self._parts = parts[:-1]
+            self._closed = parts[:-1]
             self._text = TextBuilder(last.segments)
 
     def add(self, content: Any) -> None:
@@ -52,8 +52,7 @@ class PartsBuilder:
         ):
             self.extend((content.text,))
         else:
-            self._parts = (*self.freeze(), BlockPart(block=content))
-            self._text = None
+            self._close(BlockPart(block=content))
 
     def extend(self, texts: Sequence[str]) -> None:
         """Add pieces of text."""
@@ -63,8 +62,19 @@ class PartsBuilder:
 
     def freeze(self) -> tuple[MessagePart, ...]:
         """Return the parts so far."""
+        self._closed = closed = tuple(self._closed)  # the same object as long as nothing is closed
         text = self._text
-        return self._parts if text is None else (*self._parts, TextPart(segments=text.segments()))
+        return closed if text is None else (*closed, TextPart(segments=text.segments()))
+
+    def _close(self, block: BlockPart) -> None:
+        """Let a block end the text that is being written."""
+        closed = self._closed
+        if not isinstance(closed, list):
+            self._closed = closed = list(closed)
+        if self._text is not None:
+            closed.append(TextPart(segments=self._text.segments()))
+            self._text = None
+        closed.append(block)
 
 
 def parts_of(blocks: Iterable[ContentBlock], before: tuple[MessagePart, ...] = ()) -> tuple[MessagePart, ...]:
