@@ -12,6 +12,7 @@ from typing import Any
 
 from attrs import define, field
 
+from acp_host.state._value import is_same
 from acp_host.state.option_entries import OptionChoice, OptionSource, SessionOption
 from acp_host.state.snapshot import Modes
 from acp_host.wire._model import evolve
@@ -61,7 +62,7 @@ class Settings:
 
     def replace_config_options(self, options: tuple[SessionConfigOption, ...]) -> None:
         """Take all configuration options anew, and bring the twins in step."""
-        if options != self.config_options:
+        if not is_same(options, self.config_options):
             self.config_options = options
         mode, model, models = self.mode_twin(), self.model_twin(), self.models
         if mode is not None and mode.current_value in {one.id for one in self.modes.available}:

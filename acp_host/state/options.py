@@ -28,6 +28,7 @@ from typing import Any
 from attrs import define
 
 from acp_host.state import events
+from acp_host.state._value import is_same
 from acp_host.state.change_signal import Report
 from acp_host.state.changes import ChangeKind
 from acp_host.state.clock import Scheduler
@@ -130,14 +131,14 @@ class OptionsView(Observable[OptionsSnapshot]):
         before, modes, config_options = self._told, self.modes, self.config_options
         change()
         self._told = {option.id: _shared(option, before.get(option.id)) for option in self._settings.options()}
-        if self.modes != modes:
+        if not is_same(self.modes, modes):
             self._note_told("modes")
         if self.config_options is not config_options:
             self._note_told("config_options")
         if settles:
             for option_id, option in self._told.items():
                 known = before.get(option_id)
-                if known is not None and known.confirmed != option.confirmed:
+                if known is not None and not is_same(known.confirmed, option.confirmed):
                     self._settle_oldest(option_id, option.confirmed)
         self._show()
 
@@ -222,6 +223,6 @@ def _shared(option: SessionOption, known: SessionOption | None) -> SessionOption
     """Return an option, and what is the same as before as the same object."""
     if known is None or option is known:
         return option
-    if option == known:
+    if is_same(option, known):
         return known
     return evolve(option, choices=known.choices) if option.choices == known.choices else option

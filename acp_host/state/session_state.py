@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from acp_host.state import events
+from acp_host.state._value import is_same
 from acp_host.state.activity import Activity
 from acp_host.state.between_turns import BetweenTurns
 from acp_host.state.clock import Scheduler
@@ -362,7 +363,7 @@ class SessionState(Observable[SessionSnapshot]):
             waits = self._questions or turn.agent_state == "requires_action"
             turn = evolve(turn, status="waiting" if waits else "running")
         turn = evolve(turn, activity=turn.status != "idle" or self._activity.is_on or turn.agent_state in _AT_WORK)
-        if turn != self._turn:
+        if not is_same(turn, self._turn):
             self._turn = turn
             self.note("turn")
 
@@ -409,6 +410,8 @@ class SessionState(Observable[SessionSnapshot]):
 
     def _tidy(self) -> None:
         """After a turn or a replay: drop what the policy does not keep, and pack the rest bit by bit."""
+        if self.is_replaying:
+            return  # what is shown may be so again, or be forgotten as a whole
         keep_from = self._memory.first_to_keep(self._conversation.writer.turn_starts)
         if keep_from > self._conversation.writer.store.first and self._archived(keep_from):
             self._conversation.writer.drop_before(keep_from)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from acp_host.state import events
+from acp_host.state._value import is_same
 from acp_host.state.agent_terminals import AgentTerminal
 from acp_host.state.changes import ChangeKind, Note
 from acp_host.state.snapshot import TerminalView
@@ -129,7 +130,7 @@ class Terminals:
             terminals: dict[str, _Terminal | AgentTerminal] = {**self._terminals, **self._agents_own}
             views = {terminal_id: terminal.view() for terminal_id, terminal in terminals.items()}
             # What came and went between two looks is no change.
-            if list(views.items()) != list(self._frozen.items()):
+            if not is_same(list(views.items()), list(self._frozen.items())):
                 self._frozen = views
         return self._frozen
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from acp_host.state import events
 from acp_host.state.entries import MessageEntry, Speaker, TextPart
 from acp_host.state.json_form import to_json
+from acp_host.state.memory import MemoryPolicy
 from acp_host.state.transcript import PAGE, TranscriptStore
 from acp_host.wire.commands import AvailableCommand
 from acp_host.wire.subagents import SubagentUpdate
@@ -123,3 +124,11 @@ def test_a_store_that_is_cut_is_as_if_the_rest_had_never_been(steps: list[int]) 
         assert [one.position for one in frozen] == list(range(size))
         while store.pack_one(size):
             pass
+
+
+def test_a_turn_that_ends_while_a_replay_is_out_of_sight_takes_nothing_away() -> None:
+    folding = Folding(*OLD, start(2), said("b"), memory=MemoryPolicy(keep_turns=1))
+    folding.fold(REPLAY, *HISTORY, end(2))
+    assert folding.texts == ["u:Hi", "a:hello", "c", "u:Hi", "a:b"]
+    assert folding.fold(FAILED).texts == ["u:Hi", "a:b"]
+    assert folding.fold(start(3), call("c"), end(3)).texts == ["u:Hi", "c"]
