@@ -1,20 +1,21 @@
 """What a policy would have decided in a recorded conversation: :func:`dry_run`.
 
-It goes through a recording (a line of JSON for each message: ``{"dir": "in" | "out", "t": …, "msg": {…}}``, ``in`` from
-the agent) and judges every permission request, every file that the agent wants written and every command that it wants
-run. Nothing is run or written; links are looked up on the disk of this machine.
+It goes through a recording (:mod:`acp_host.recording.format`) and judges every permission request, every file that the
+agent wants written and every command that it wants run. Nothing is run or written; links are looked up on the disk of
+this machine.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, field, frozen
 
 from acp_host.errors import DecodeError, InvalidInput
+from acp_host.recording.format import RecordedDirection, RecordedLine, parse_line, read_recording
 from acp_host.services.permission_answers import GivenAnswers, shown_edits
 from acp_host.services.permission_options import PermissionDecision
 from acp_host.services.permission_subject import (
@@ -51,7 +52,7 @@ class DryRunEntry:
     """What would have been decided about one recorded request.
 
     Attributes:
-        line: number of its line in the recording, from 1.
+        line: number of its line in its file, from 1.
         method: wire method of the request.
         subject: what it is about.
         explanation: what the policy decides, and why.
@@ -82,7 +83,7 @@ class _Conversation:
     sent: dict[Any, tuple[str, Mapping[str, Any]]] = field(factory=dict)
 
 
-def dry_run(policy: PermissionPolicy, recording: str | Path | Iterable[str]) -> tuple[DryRunEntry, ...]:
+def dry_run(policy: PermissionPolicy, recording: str | os.PathLike[str] | Iterable[str]) -> tuple[DryRunEntry, ...]:
     """Return what ``policy`` would have decided about each request of a recording, in its order. Reads the disk.
 
     As on a connection, what a policy leaves open about a direct write or command is what it has decided in the same
@@ -90,44 +91,41 @@ def dry_run(policy: PermissionPolicy, recording: str | Path | Iterable[str]) -> 
 
     Args:
         policy: decides.
-        recording: a file, or its lines.
+        recording: a file, with its earlier parts, or its lines.
 
     Raises:
-        InvalidInput: a line is not JSON; says which.
+        InvalidInput: a line is none of a recording; says which, and why.
         OSError: the file cannot be read.
     """
-    if isinstance(recording, str | Path):
-        with open(recording, encoding="utf-8", errors="replace") as lines:
-            return dry_run(policy, lines)
-    seen, made = _Conversation(), dict[int, DryRunEntry]()
+    lines = read_recording(recording) if isinstance(recording, str | os.PathLike) else _parsed(recording)
+    seen, made = _Conversation(), list[DryRunEntry]()
     asked: dict[Any, int] = {}
-    for number, direction, message in _messages(recording):
-        if direction == "out" and "method" not in message:
-            line = asked.pop(_key(message), None)
-            if line is not None:
-                made[line] = evolve(made[line], answer=_answer(message))
-        elif direction == "out":
+    for line in lines:
+        if line.problem is not None:
+            raise InvalidInput(f"line {line.number} of the recording cannot be read: {line.problem}")
+        message = line.message
+        if not isinstance(message, dict):
+            continue
+        if line.direction == RecordedDirection.OUT and "method" not in message:
+            place = asked.pop(_key(message), None)
+            if place is not None:
+                made[place] = evolve(made[place], answer=_answer(message))
+        elif line.direction == RecordedDirection.OUT:
             _sent(seen, message)
         elif message.get("method") in _JUDGED:
-            entry = _judged(policy, seen, number, message)
+            entry = _judged(policy, seen, line.number, message)
             if entry is not None:
-                made[number], asked[_key(message)] = entry, number
+                asked[_key(message)] = len(made)
+                made.append(entry)
         else:
             _received(seen, message)
-    return tuple(made.values())
+    return tuple(made)
 
 
-def _messages(lines: Iterable[str]) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
+def _parsed(lines: Iterable[str]) -> Iterator[RecordedLine]:
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            raise InvalidInput(f"line {number} of the recording is not JSON") from None
-        message = record.get("msg") if isinstance(record, dict) else None
-        if isinstance(message, dict) and record.get("dir") in ("in", "out"):
-            yield number, record["dir"], message
+        if line.strip():
+            yield parse_line(line.encode("utf-8", "surrogatepass"), number)
 
 
 def _key(message: Mapping[str, Any]) -> str:

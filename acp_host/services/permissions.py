@@ -223,7 +223,7 @@ class PermissionPolicy:
         subject = subject_of_request(request, agent=agent, cwd=os.path.abspath(cwd), known=known)
         return self.judge(subject, now)
 
-    def dry_run(self, recording: str | Path | Iterable[str]) -> tuple[DryRunEntry, ...]:
+    def dry_run(self, recording: str | os.PathLike[str] | Iterable[str]) -> tuple[DryRunEntry, ...]:
         """Return what would have been decided in a recorded conversation; see :mod:`acp_host.services.dry_run`."""
         from acp_host.services.dry_run import dry_run
 

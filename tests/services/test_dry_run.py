@@ -6,6 +6,7 @@ calls, and how they were answered.
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections import Counter
 from pathlib import Path
@@ -138,10 +139,28 @@ def test_a_direct_write_follows_the_decision_about_the_same_thing_in_its_turn() 
     ]
 
 
-def test_what_is_no_message_is_passed_over_and_what_is_no_json_is_an_error() -> None:
-    odd = ['{"dir": "meta", "note": "x"}', "", "[]", '{"dir": "in", "raw": "x"}', '{"dir": "in", "msg": 7}']
+def test_what_is_no_message_is_passed_over_and_what_is_no_line_is_an_error() -> None:
+    odd = ['{"dir": "meta", "note": "x"}', "", '{"dir": "in", "raw": "x"}', '{"dir": "in", "msg": 7}']
     odd += recorded(("in", {"id": 1, "method": "session/request_permission", "params": {"options": 1}}))
     odd += recorded(("in", {"method": "session/update", "params": {"update": {"sessionUpdate": "tool_call"}}}))
     assert PermissionPolicy().dry_run(odd) == ()
-    with pytest.raises(InvalidInput, match="line 2 of the recording"):
-        PermissionPolicy().dry_run(["{}", "{"])
+    for wrong, why in {"{": "it is not JSON", "[]": "it is not a JSON object", "{}": '"dir" is neither'}.items():
+        with pytest.raises(InvalidInput, match=f"line {len(odd) + 1} of the recording cannot be read: {why}"):
+            PermissionPolicy().dry_run([*odd, wrong])
+
+
+def test_a_recording_in_parts_or_compressed_is_read_like_every_other(tmp_path: Path) -> None:
+    opens = recorded(
+        ("out", {"id": 1, "method": "session/new", "params": {"cwd": "/w"}}),
+        ("in", {"id": 1, "result": {"sessionId": "s"}}),
+    )
+    write = {"method": "fs/write_text_file", "params": {"sessionId": "s", "path": "/w/a", "content": "x"}}
+    asks = recorded(("in", {"id": 2, **write}), ("in", {"id": 3, **write}))
+    continues = '{"dir": "meta", "event": "continues", "note": "part 2", "part": 2, "first": 1}'
+    (tmp_path / "talk.1.jsonl").write_text("\n".join([*opens, asks[0], ""]))
+    (tmp_path / "talk.jsonl").write_text("\n".join([continues, asks[1], ""]))
+    found = WORKSPACE.dry_run(tmp_path / "talk.jsonl")
+    assert [(entry.line, entry.subject.paths) for entry in found] == [(3, ("/w/a",)), (2, ("/w/a",))]
+    with gzip.open(tmp_path / "packed.jsonl.gz", "wt") as packed:
+        packed.write("\n".join([*opens, *asks, ""]))
+    assert [entry.decision for entry in WORKSPACE.dry_run(tmp_path / "packed.jsonl.gz")] == ["allow_once"] * 2
