@@ -142,7 +142,7 @@ class StderrLine:
 
 @frozen(kw_only=True)
 class LimitReached:
-    """A timeout or the budget is exceeded, and the turn is being cancelled.
+    """A timeout or the budget is exceeded: the run ends, and a turn that is not over is cancelled.
 
     Attributes:
         reason: one of :class:`~acp_host.automation.result.RunReason`.

@@ -69,7 +69,7 @@ class RunView:
                 if self._shows_stderr:
                     self._printer.line("stderr", plain(line, "dim"))
             case run_events.LimitReached(detail=detail):
-                self._printer.line("limit", plain(f"{detail}; cancelling the turn", "yellow"))
+                self._printer.line("limit", plain(f"{detail}; the run ends", "yellow"))
             case run_events.AttemptFailed():
                 self._retry(event)
             case run_events.EventsSkipped(count=count):

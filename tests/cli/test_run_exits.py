@@ -45,7 +45,7 @@ CASES: dict[ExitCode, tuple[Script, list[str], str, str]] = {
         "was not delivered by inject_reminder",
     ),
     ExitCode.TIMEOUT: (run_agents.slow, ["--idle-timeout", "0.3"], "x", "no update for 0.3 s"),
-    ExitCode.BUDGET_EXCEEDED: (run_agents.spends, ["--max-cost", "1USD"], "x", "2 USD of 1 USD; cancelling the turn"),
+    ExitCode.BUDGET_EXCEEDED: (run_agents.spends, ["--max-cost", "1USD"], "x", "2 USD of 1 USD; the run ends"),
     ExitCode.OUTCOME_UNKNOWN: (run_agents.dies, [], "x", "session/prompt was sent"),
     ExitCode.CANCELLED: (run_agents.stops, [], "cancelled", "cancelled"),
 }
