@@ -6,6 +6,7 @@ A session announces them; what they send comes with ids of their own. They take 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from typing import Any
 
 from acp_host.state import events
@@ -57,10 +58,14 @@ class Subagents:
         return next((said.cwd or None for said in self._said_of(session_id)), None)
 
     def parent(self, session_id: str) -> str | None:
-        """Return the id of the subagent that has announced another one; ``None`` where the session itself has."""
+        """Return the id of the subagent that has announced another one; ``None`` where the session itself has.
+
+        Only one that began before the other counts, so that none is below itself, whoever announces whom.
+        """
         if session_id in self._parent.snapshot().subagents:
             return None
-        return next((one for one, state in self._states.items() if session_id in state.snapshot().subagents), None)
+        before = takewhile(lambda one: one != session_id, self._states)
+        return next((one for one in before if session_id in self._states[one].snapshot().subagents), None)
 
     def title(self, session_id: str) -> str | None:
         """Return the title that a subagent is said to have; ``None`` where nothing is said."""

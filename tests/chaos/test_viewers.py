@@ -16,6 +16,7 @@ from websockets.exceptions import InvalidStatus
 import acp_host
 from acp_host import PermissionQueue
 from acp_host.host.connection import HostConnection
+from acp_host.state.session_facts import MAX_SUBAGENTS
 from acp_host.testing import ReferenceAgent, ScriptedAgent
 from acp_host.ui.feed import Feed
 from acp_host.ui.serve import ServedFeed, serve_feed
@@ -256,8 +257,8 @@ def announcing(*updates: tuple[str, dict[str, Any]]) -> ScriptedAgent:
     return ScriptedAgent(script)
 
 
-def announced(session_id: str) -> tuple[str, dict[str, Any]]:
-    return "s-1", {"sessionUpdate": "subagent_update", "sessionId": session_id}
+def announced(session_id: str, by: str = "s-1") -> tuple[str, dict[str, Any]]:
+    return by, {"sessionUpdate": "subagent_update", "sessionId": session_id}
 
 
 def said(session_id: str, text: str) -> tuple[str, dict[str, Any]]:
@@ -368,3 +369,19 @@ async def test_r363_of_very_large_entries_a_snapshot_has_fewer() -> None:
         assert entries[-1]["toolCallId"] == "c99"
         fetched = await page.do("fetch", session="s-1", first=1, last=3)
         assert [entry["toolCallId"] for entry in fetched["entries"]] == ["c0", "c1", "c2"]
+
+
+async def test_r510_no_subagent_is_below_itself() -> None:
+    forgotten = [announced(f"other-{number}") for number in range(MAX_SUBAGENTS)]
+    agent = announcing(
+        *(announced("one"), announced("two", by="one")),
+        *(announced("one", by="two"), announced("one", by="one"), said("one", "of the one")),
+        *forgotten,  # by the session
+    )
+    async with acp_host.connect(agent.transport(), unstable=True) as host, Feed(host) as feed:
+        page = Page.of(feed)
+        session = await host.new_session()
+        await session.prompt("go")
+        assert "one" not in session.state.snapshot().subagents
+        items = await page.until(lambda: (found := page.latest["sessions"]["items"])[2:] and found)
+        assert [(item["id"], item["parent"]) for item in items] == [("s-1", None), ("one", "s-1"), ("two", "one")]
