@@ -19,7 +19,6 @@ from acp_host.cli.viewed_connection import add_unstable_option, viewed_connectio
 from acp_host.errors import InvalidInput
 from acp_host.host.connection import HostConnection
 from acp_host.host.login_queue import LoginQueue
-from acp_host.host.session import Session
 from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.permission_queue import PermissionQueue
 
@@ -78,6 +77,10 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     printer = Printer(make_console(sys.stderr))
     permissions, forms, logins = PermissionQueue(), ElicitationQueue(), LoginQueue()
     shows_stderr = options.verbose and chosen.remote is None
+
+    def told_of(error: BaseException) -> None:
+        printer.line("login", plain(f"no session was opened: {error}; the page can open one", "yellow"))
+
     connection = viewed_connection(
         chosen,
         options,
@@ -89,45 +92,16 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     with reports_to(printer) if options.verbose else nullcontext():
         async with connection as host:
             await chosen.remember(host.agreement)
-            from acp_host.ui.feed import Feed  # loaded where it is used only
+            # Loaded where they are used only.
+            from acp_host.ui.feed import Feed
+            from acp_host.ui.first_session import first_session
 
             async with (
-                _first_session(host, options.cwd, logins, printer),
+                first_session(host, options.cwd, logins, told_of),
                 Feed(host, permissions=permissions, elicitation=forms, logins=logins, cwd=options.cwd) as feed,
                 page_of(feed, options),
             ):
                 return await _served(host, printer, interrupts)
-
-
-@asynccontextmanager
-async def _first_session(host: HostConnection, cwd: str, logins: LoginQueue, printer: Printer) -> AsyncIterator[None]:
-    """Open a session before the block runs; if the agent wants a login first, it opens after that, on the page.
-
-    Raises:
-        AcpError: it cannot be opened.
-    """
-    asked = asyncio.Event()
-    asking = logins.changed.connect(lambda _: asked.set())
-    opening = asyncio.create_task(host.new_session(cwd), name="acp_host first session")
-    waiting = asyncio.create_task(asked.wait(), name="acp_host question of a login")
-    try:
-        await asyncio.wait((opening, waiting), return_when=asyncio.FIRST_COMPLETED)
-        if opening.done():
-            opening.result()
-        else:
-            opening.add_done_callback(lambda _: _tell_of(opening, printer))
-        yield
-    finally:
-        asking.end()
-        for task in (opening, waiting):
-            task.cancel()
-        await asyncio.gather(opening, waiting, return_exceptions=True)
-
-
-def _tell_of(opening: asyncio.Task[Session], printer: Printer) -> None:
-    error = None if opening.cancelled() else opening.exception()
-    if error is not None:
-        printer.line("login", plain(f"no session was opened: {error}; the page can open one", "yellow"))
 
 
 async def _served(host: HostConnection, printer: Printer, interrupts: Interrupts) -> int:

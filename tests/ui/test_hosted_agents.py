@@ -19,6 +19,7 @@ from acp_host.ui.jupyter_server.hosted_agent import HostedAgent
 from acp_host.ui.jupyter_server.hosted_agents import HostedAgents, HostingRules
 from tests.chaos.bad_agents import until
 from tests.processes import started_by_tests
+from tests.ui.pages import Page
 
 REFERENCE = {"reference": AgentSettings.of("reference", ReferenceAgent.command())}
 
@@ -76,8 +77,54 @@ async def test_an_agent_that_wants_a_login_waits_for_it(tmp_path: Path) -> None:
     async with hosting(tmp_path, {"login": AgentSettings.of("login", login)}) as agents:
         agent = await started(agents, "login")
         [told] = await agents.described()
-        assert (told["sessions"], told["status"]) == ([], "running")
+        assert (told["sessions"], told["status"], told["busy"]) == ([], "running", False)
         assert agent.error
+
+
+async def test_a_login_is_asked_for_on_the_page_at_first_and_in_the_midst_of_a_session(tmp_path: Path) -> None:
+    settings = AgentSettings.of("login", [*ReferenceAgent.command(), "--require-auth"])
+    agent = HostedAgent(settings, str(tmp_path), str(tmp_path / "records"), ())
+    page = Page()
+
+    async def log_in(method: str) -> None:
+        [question] = await page.questions()
+        assert question["method"] == method
+        await page.do("answer", question=question["number"], login=question["ways"][0]["id"])
+        await page.until(lambda: not page.latest["questions"]["items"])
+
+    agent.start()
+    try:
+        await agent.ready()
+        page.viewer = await agent.join(page.take, may_control=True)
+        page.give = page.viewer.receive
+        await log_in("session/new")
+        [session] = await page.until(lambda: page.latest["sessions"]["items"])
+        assert agent.described()["error"] is None
+        await page.do("resume", session=session["id"])
+        await page.do("log_out")
+        await page.do("prompt", session=session["id"], text="/say Hello")
+        await log_in("session/prompt")
+        await page.until(lambda: "Hello" in page.texts(session["id"]))
+    finally:
+        await agent.stop()
+
+
+async def test_who_does_not_log_in_is_told_that_there_is_no_session(tmp_path: Path) -> None:
+    settings = AgentSettings.of("login", [*ReferenceAgent.command(), "--require-auth"])
+    agent = HostedAgent(settings, str(tmp_path), str(tmp_path / "records"), ())
+    page = Page()
+    agent.start()
+    try:
+        await agent.ready()
+        page.viewer = await agent.join(page.take, may_control=True)
+        page.give = page.viewer.receive
+        [question] = await page.questions()
+        before = agent.error
+        await page.do("answer", question=question["number"], action="cancel")
+        await until(lambda: agent.error != before)
+        assert (agent.status, agent.sessions()) == ("running", [])
+    finally:
+        await agent.stop()
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,15 @@ from jupyter_server.extension.manager import ExtensionPackage
 from websockets.exceptions import InvalidStatus
 
 from acp_host.ui import jupyter_server
-from tests.ui.jupyter_servers import Jupyter, jupyter
+from tests.ui.jupyter_servers import AGENTS, Jupyter, jupyter
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Jupyter]:
-    async with jupyter(tmp_path_factory.mktemp("jupyter"), AcpHostApp__max_agents=2) as running:
+    traits = {"AcpHostApp__max_agents": 2, "AcpHostApp__agents": {"wrong": {"files": True}, **AGENTS}}
+    async with jupyter(tmp_path_factory.mktemp("jupyter"), **traits) as running:
         yield running
 
 
@@ -151,6 +152,15 @@ async def test_a_page_elsewhere_cannot_open_the_feed(server: Jupyter, stranger: 
     own = server.url.partition("/user")[0]
     async with server.page(told["path"], Cookie=cookies, Origin=own) as page:
         await page.until(lambda: page.hello)
+
+
+async def test_an_entry_that_is_wrong_hides_no_other_and_is_told(server: Jupyter) -> None:
+    assert (await server.client.get("acp/api/agents")).json()["configured"] == list(AGENTS)
+    wrong = "target is its command"
+    page = (await server.client.get("acp/")).text
+    assert wrong in page
+    assert "<option>wrong" not in page
+    assert wrong in (server.root.parent / "log").read_text()
 
 
 async def test_what_cannot_be_started_is_told(server: Jupyter) -> None:

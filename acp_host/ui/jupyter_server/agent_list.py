@@ -23,7 +23,7 @@ _PAGE = """\
 <body>
 <main>
 <h1>Agents</h1>
-{problem}
+{problems}
 <h2>Running</h2>
 {running}
 <h2>Start another one</h2>
@@ -34,18 +34,20 @@ _PAGE = """\
 """
 
 
-def agent_list(names: Sequence[str], running: Sequence[Mapping[str, Any]], xsrf: str, problem: str = "") -> str:
+def agent_list(
+    names: Sequence[str], running: Sequence[Mapping[str, Any]], xsrf: str, problems: Sequence[str] = ()
+) -> str:
     """Return the page.
 
     Args:
         names: the agents that can be started.
         running: what there is to tell of those that were, see ``HostedAgent.described()``.
         xsrf: the server's token for forms.
-        problem: why nothing was started.
+        problems: why nothing was started, or cannot be.
     """
     hidden = f'<input type="hidden" name="_xsrf" value="{escape(xsrf)}">'
     return _PAGE.format(
-        problem=f'<p role="alert">{_text(problem)}</p>' if problem else "",
+        problems="".join(f'<p role="alert">{_text(problem)}</p>' for problem in problems),
         running=f"<ul>{''.join(_item(agent, hidden) for agent in running)}</ul>" if running else "<p>None.</p>",
         start=_start_form(names, hidden) if names else "<p>The server's configuration names no agents.</p>",
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from jupyter_server.extension.application import ExtensionApp
 from traitlets import Any as AnyTrait
-from traitlets import Dict, Float, Int, TraitError, Unicode, validate
+from traitlets import Dict, Float, Int, Unicode
 from traitlets.config import Config
 
 from acp_host._version import __version__
@@ -47,15 +47,6 @@ class AcpHostApp(ExtensionApp):
         0.0, min=0.0, help="Seconds after which an agent is ended that does nothing and that nobody looks at; 0: never."
     ).tag(config=True)
 
-    @validate("agents")
-    def _check_agents(self, proposal: Any) -> Any:
-        try:
-            for name, given in proposal["value"].items():
-                AgentSettings.of(name, given)
-        except InvalidInput as error:
-            raise TraitError(str(error)) from None
-        return proposal["value"]
-
     def _link_jupyter_server_extension(self, serverapp: Any) -> None:
         super()._link_jupyter_server_extension(serverapp)
         # JupyterLab and Notebook are linked later, in the order of names, and read this then.
@@ -72,7 +63,7 @@ class AcpHostApp(ExtensionApp):
             idle_timeout=self.idle_timeout,
         )
         self.hosted = HostedAgents(
-            {name: AgentSettings.of(name, given) for name, given in self.agents.items()},
+            self._settings(),
             rules,
             lambda: [NotebookBuffers(ContentsNotebooks(server.contents_manager, rules.root))],
             self._used,
@@ -80,7 +71,7 @@ class AcpHostApp(ExtensionApp):
 
     def initialize_handlers(self) -> None:
         """Tell the server what answers requests."""
-        self.handlers.extend(handlers(self.hosted))
+        self.handlers.extend(handlers(self.hosted, self.left_out))
 
     def current_activity(self) -> list[str] | None:
         """Return which agents run: as with kernels, a server that has some does not end by itself."""
@@ -89,6 +80,18 @@ class AcpHostApp(ExtensionApp):
     async def stop_extension(self) -> None:
         """End all agents, with the server."""
         await self.hosted.close()
+
+    def _settings(self) -> dict[str, AgentSettings]:
+        """Return what is configured; an entry that is wrong is left out, and told of."""
+        found: dict[str, AgentSettings] = {}
+        self.left_out: list[str] = []
+        for name, given in self.agents.items():
+            try:
+                found[name] = AgentSettings.of(name, given)
+            except InvalidInput as error:
+                self.left_out.append(str(error))
+                self.log.error("left out: %s", error)
+        return found
 
     @property
     def _server(self) -> Any:

@@ -18,6 +18,7 @@ redirect of ours names an absolute path, so that all of it works behind any pref
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from jupyter_server.auth.decorator import authorized
@@ -39,14 +40,20 @@ _PATIENCE = 20.0
 _LONGEST_NAME = 1_024
 
 
-def handlers(agents: HostedAgents) -> list[tuple[Any, ...]]:
-    """Return what the server is to answer, by patterns relative to its base URL."""
+def handlers(agents: HostedAgents, left_out: Sequence[str] = ()) -> list[tuple[Any, ...]]:
+    """Return what the server is to answer, by patterns relative to its base URL.
+
+    Args:
+        agents: what they are about.
+        left_out: what is wrong with agents that are configured and cannot be started.
+    """
     ours = {"agents": agents}
+    listed = {**ours, "left_out": left_out}
     agent_id = r"(?P<agent_id>[0-9a-f]+)"
     return [
         (r"/acp", _Slash),
-        (r"/acp/", _ListPage, ours),
-        (r"/acp/start", _StartForm, ours),
+        (r"/acp/", _ListPage, listed),
+        (r"/acp/start", _StartForm, listed),
         (r"/acp/stop", _StopForm, ours),
         (r"/acp/api/agents", _AgentsApi, ours),
         (rf"/acp/api/agents/{agent_id}", _AgentApi, ours),
@@ -88,6 +95,10 @@ class _Page(JupyterHandler):
 
 
 class _ListPage(_Page):
+    def initialize(self, agents: HostedAgents, left_out: Sequence[str]) -> None:  # type: ignore[override]  # tornado's own way
+        super().initialize(agents)
+        self.left_out = left_out
+
     @web.authenticated
     @authorized
     async def get(self) -> None:
@@ -95,7 +106,8 @@ class _ListPage(_Page):
 
     async def show(self, problem: str = "") -> None:
         """Answer with the page."""
-        page = agent_list(self.agents.names, await self.agents.described(), self.xsrf_token.decode(), problem)
+        problems = [problem, *self.left_out] if problem else self.left_out
+        page = agent_list(self.agents.names, await self.agents.described(), self.xsrf_token.decode(), problems)
         self.answer(page, HTML, has_forms=True)
 
 

@@ -17,10 +17,12 @@ from typing import Any
 from acp_host.errors import AcpError, AuthRequired, InvalidState
 from acp_host.host.connect import connect
 from acp_host.host.connection import HostConnection
+from acp_host.host.login_queue import LoginQueue
 from acp_host.services.elicitation_queue import ElicitationQueue
 from acp_host.services.files import BufferProvider
 from acp_host.services.permission_queue import PermissionQueue
 from acp_host.ui.feed import Feed, Send, Viewer
+from acp_host.ui.first_session import first_session
 from acp_host.ui.jupyter_server.agent_settings import AgentSettings
 
 __all__ = ["AgentStatus", "HostedAgent"]
@@ -55,7 +57,7 @@ class HostedAgent:
         cwd: likewise.
         started: when that was.
         status: how far it is.
-        error: why it did not start, or has ended.
+        error: why it did not start, has ended, or has no session.
         on_stopped: called, on the agents' loop, when it is stopped.
     """
 
@@ -76,6 +78,7 @@ class HostedAgent:
         self._feed: Feed | None = None
         self._questions = PermissionQueue()
         self._forms = ElicitationQueue()
+        self._logins = LoginQueue()
         self._last_use = time.monotonic()
         self._life: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
@@ -122,7 +125,7 @@ class HostedAgent:
 
     @property
     def is_busy(self) -> bool:
-        """Whether it starts, works, or waits for an answer."""
+        """Whether it starts, works, or waits for an answer; one that only waits for a login is idle."""
         if self.status is AgentStatus.STARTING or self._questions.pending or self._forms.pending:
             return True
         return any(session["status"] != "idle" for session in self.sessions() if session["open"])
@@ -179,16 +182,20 @@ class HostedAgent:
             elicitation=self._forms,
             sidebar=True,
             process_records=self._process_records,
-            **options,
+            **{"authenticate": self._logins, **options},
         )
         host = self._host = await self._stack.enter_async_context(connection)
-        feed = Feed(host, permissions=self._questions, elicitation=self._forms, cwd=self.cwd)
-        await self._stack.enter_async_context(feed)
         try:
-            await host.new_session(self.cwd)
+            await self._stack.enter_async_context(first_session(host, self.cwd, self._logins, self._has_no_session))
         except AuthRequired as error:
-            self.error = str(error)  # it runs, and waits for a login
-        self._feed = feed
+            self._has_no_session(error)  # it runs, and waits for a login of another sort
+        if self._logins.pending:
+            self.error = "the agent wants a login, which its page asks for"
+        feed = Feed(host, permissions=self._questions, elicitation=self._forms, logins=self._logins, cwd=self.cwd)
+        self._feed = await self._stack.enter_async_context(feed)
+
+    def _has_no_session(self, error: BaseException) -> None:
+        self.error = str(error)
 
     async def _until_stopped(self) -> None:
         assert self._host is not None
