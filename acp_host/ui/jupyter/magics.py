@@ -22,7 +22,7 @@ from acp_host.printable import printable
 from acp_host.state.option_entries import SessionOption
 from acp_host.ui.jupyter.magic_lines import COMMANDS, HELP, MagicLine, read_line, read_prompt_options
 from acp_host.ui.jupyter.usage_plot import UsageHistory
-from acp_host.ui.jupyter.widget import AgentWidget
+from acp_host.ui.jupyter.widget import AgentWidget, queues_of
 
 __all__ = ["AcpMagics", "MagicFailed"]
 
@@ -218,7 +218,7 @@ def _telling_of_questions(widget: AgentWidget) -> Iterator[None]:
             print(_STUCK, file=sys.stderr)
 
     with contextlib.ExitStack() as ends:
-        for queue in widget.queues:
+        for queue in queues_of(widget):
             ends.callback(widget.host.observe(queue).select(len, asked).end)
         yield
 

@@ -28,7 +28,7 @@ from acp_host.ui.jupyter.conversation import Audience, Conversation
 from acp_host.ui.jupyter.past_cells import let_past_cells
 from acp_host.ui.page_files import STATIC
 
-__all__ = ["AgentWidget"]
+__all__ = ["AgentWidget", "queues_of"]
 
 _HEIGHT = 560
 _KEPT = (
@@ -163,11 +163,6 @@ class AgentWidget(anywidget.AnyWidget):
         """Whether a view has been heard while cells may run; else it is heard when they have ended."""
         return self._heard_beside_cells
 
-    @property
-    def queues(self) -> tuple[QuestionQueue[Any, Any], ...]:
-        """What is asked in the views: permissions, forms and web pages, logins, each unless others answer it."""
-        return self._talk().queues
-
     def _talk(self) -> Conversation:
         assert self._conversation is not None
         return self._conversation
@@ -181,6 +176,11 @@ class AgentWidget(anywidget.AnyWidget):
         if content.get("kind") != "took":
             self.send({"view": content.get("view"), "kind": "got", "number": content.get("number")})
         self._talk().take(content)
+
+
+def queues_of(widget: AgentWidget) -> tuple[QuestionQueue[Any, Any], ...]:
+    """Return what is asked in the views: permissions, forms and web pages, logins, each unless others answer it."""
+    return widget._talk().queues
 
 
 def _with_notebooks(options: Mapping[str, Any]) -> Mapping[str, Any]:
