@@ -13,7 +13,8 @@ from playwright.async_api import Browser, expect
 
 from acp_host.testing import ScriptedAgent, gallery
 from acp_host.testing.gallery import HOSTILE_TEXTS
-from tests.ui.exhibit import SESSION, exhibition
+from tests.chaos.bad_agents import until
+from tests.ui.exhibit import SESSION, exhibition, long_session
 from tests.ui.smoothness import measure
 from tests.ui.watched import watched
 
@@ -173,18 +174,6 @@ async def test_r327_of_ten_thousand_entries_few_are_in_the_document(browser: Bro
         assert await page.locator("article").count() < 60
 
 
-def long_session(entries: int) -> dict[str, Any]:
-    """Return the JSON form of a session with so many messages."""
-    state = gallery.get("messages/assistant").to_json()["session"]
-    message = next(entry for entry in state["transcript"]["entries"] if entry["type"] == "message")
-    parts = [[{"type": "text", "segments": [f"**message {position}** of many"]}] for position in range(entries)]
-    many = [
-        {**message, "position": position, "parts": parts[position], "speaker": "assistant"}
-        for position in range(entries)
-    ]
-    return {**state, "sessionId": SESSION, "transcript": {"first": 0, "entries": many}}
-
-
 async def test_r328_a_flood_of_notices_leaves_five_toasts(browser: Browser) -> None:
     async with watched(browser) as (page, session):
         await page.say("/notice-burst 10000\n/say Done")
@@ -329,3 +318,19 @@ async def test_r337_what_is_too_large_to_go_along_is_told(browser: Browser) -> N
         await expect(attached).to_have_count(20)
         await expect(page.page.get_by_text("At most 20 things can be attached.")).to_be_visible()
         await expect(attached.filter(has_text="large.txt")).to_have_count(0)
+
+
+async def test_r511_entries_that_were_on_their_way_are_asked_for_again(browser: Browser) -> None:
+    async with exhibition(browser) as shown:
+        state = long_session(1)
+        shown.tell({"type": "snapshot", "session": SESSION, "version": 1, "omitted": 300, "state": state})
+        page = shown.watched.page
+        await expect(page.locator("article").last).to_contain_text("of many")
+        shown.answers = False
+        await page.get_by_role("feed").focus()
+        await page.keyboard.press("Home")
+        first = {"command": "fetch", "first": 0}
+        await until(lambda: any(first.items() <= command.items() for command in shown.commands))
+        shown.commands.clear()
+        await shown.watched.sockets[-1].close(code=1001)
+        await until(lambda: any(first.items() <= command.items() for command in shown.commands))

@@ -11,11 +11,12 @@ from typing import Any
 from playwright.async_api import Browser, WebSocketRoute
 
 from acp_host.state.json_form import to_json
+from acp_host.testing import gallery
 from acp_host.testing.gallery import GalleryState
 from acp_host.ui.feed.questions import Questions
 from tests.ui.watched import Watched, opened
 
-__all__ = ["SESSION", "Exhibition", "exhibition"]
+__all__ = ["SESSION", "Exhibition", "exhibition", "long_session"]
 
 SESSION = "shown"
 _HELLO = {
@@ -36,17 +37,19 @@ class Exhibition:
     Attributes:
         watched: the page.
         commands: what it has asked for.
+        answers: its commands are answered, with nothing; else not.
     """
 
     def __init__(self) -> None:
         self.watched: Watched
         self.commands: list[dict[str, Any]] = []
+        self.answers = True
         self._versions = itertools.count(1)
         self._shown = 0
         self._socket: WebSocketRoute
 
     def connected(self, socket: WebSocketRoute) -> None:
-        """Take the page's connection; answer every command with nothing."""
+        """Take the page's connection."""
         self._socket = socket
         socket.on_message(self._asked)
         self.tell(_HELLO)
@@ -88,8 +91,22 @@ class Exhibition:
     def _asked(self, message: str | bytes) -> None:
         command = json.loads(message)
         self.commands.append(command)
+        if not self.answers:
+            return
         value = {"steps": []} if command["command"] == "plan_reminder" else {"entries": []}
         self.tell({"type": "result", "id": command["id"], "ok": True, "value": value})
+
+
+def long_session(entries: int) -> dict[str, Any]:
+    """Return the JSON form of a session with so many messages."""
+    state = gallery.get("messages/assistant").to_json()["session"]
+    message = next(entry for entry in state["transcript"]["entries"] if entry["type"] == "message")
+    parts = [[{"type": "text", "segments": [f"**message {position}** of many"]}] for position in range(entries)]
+    many = [
+        {**message, "position": position, "parts": parts[position], "speaker": "assistant"}
+        for position in range(entries)
+    ]
+    return {**state, "sessionId": SESSION, "transcript": {"first": 0, "entries": many}}
 
 
 @asynccontextmanager

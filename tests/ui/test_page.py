@@ -42,6 +42,22 @@ async def test_thoughts_open_and_stay_open(browser: Browser) -> None:
         await expect(thought.get_by_text("Is it so?")).to_be_visible()
 
 
+async def test_what_is_open_in_one_session_is_closed_in_another(browser: Browser) -> None:
+    async with fed() as (host, session, feed), seen(browser, feed) as page:
+        other = await host.new_session()
+        for each in (session, other):
+            await each.prompt("/think Is it so?")
+        thought = page.transcript.locator(".thought")
+        await thought.locator("summary").click()
+        await expect(thought.get_by_text("Is it so?")).to_be_visible()
+        sessions = page.page.get_by_label("Session", exact=True)
+        await sessions.select_option(other.id)
+        await expect(thought).to_be_visible()
+        await expect(thought.get_by_text("Is it so?")).to_have_count(0)
+        await sessions.select_option(session.id)
+        await expect(thought.get_by_text("Is it so?")).to_be_visible()
+
+
 async def test_a_permission_names_the_agent_and_gives_its_options_in_their_order(
     browser: Browser, tmp_path: Path
 ) -> None:

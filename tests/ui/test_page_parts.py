@@ -14,9 +14,11 @@ from acp_host import LoginQueue, NoticePreferences, SeverityPreferences
 from acp_host.state.json_form import to_json
 from acp_host.testing import ReferenceAgent, ScriptedAgent
 from acp_host.ui.feed import Feed
+from tests.chaos.bad_agents import until
+from tests.ui.exhibit import exhibition, long_session
 from tests.ui.test_feed_attachments import PICTURE
 from tests.ui.test_feed_sessions import subagents
-from tests.ui.watched import seen, watched
+from tests.ui.watched import fed, seen, watched
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -135,6 +137,45 @@ async def test_what_is_refused_stays_attached(browser: Browser, tmp_path: Path) 
         await expect(page.prompt).to_have_value("Look")
 
 
+async def test_several_files_of_the_computer_are_attached_at_once(browser: Browser) -> None:
+    async with watched(browser) as (page, _):
+        await page.page.get_by_role("button", name="Attach", exact=True).click()
+        files: list[Any] = [{"name": f"{n}.txt", "mimeType": "text/plain", "buffer": b"Words"} for n in range(3)]
+        await page.page.get_by_label("Files of this computer").set_input_files(files)
+        attached = page.page.get_by_role("list", name="Attached").get_by_role("listitem")
+        await expect(attached).to_have_text(["0.txt ×", "1.txt ×", "2.txt ×"])
+
+
+async def test_a_prompt_that_is_too_large_is_told_of_and_not_sent(browser: Browser) -> None:
+    async with watched(browser) as (page, session):
+        await page.prompt.evaluate(
+            """(field) => {
+              const data = new DataTransfer();
+              const large = new Uint8Array(900_000);
+              for (let n = 0; n < 7; n++) data.items.add(new File([large], `${n}`, { type: "image/png" }));
+              field.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+            }"""
+        )
+        attached = page.page.get_by_role("list", name="Attached").get_by_role("listitem")
+        await expect(attached).to_have_count(7)
+        await page.say("Look")
+        await expect(page.page.get_by_text("larger than 8 MB")).to_be_visible()
+        await expect(attached).to_have_count(7)
+        await expect(page.prompt).to_have_value("Look")
+        assert session.current_turn is None
+
+
+async def test_what_was_typed_while_a_prompt_was_refused_is_kept(browser: Browser) -> None:
+    async with exhibition(browser) as shown:
+        shown.tell_state(long_session(1))
+        shown.answers = False
+        await shown.watched.say("First")
+        await shown.watched.prompt.fill("Second")
+        prompt = next(command for command in shown.commands if command["command"] == "prompt")
+        shown.tell({"type": "result", "id": prompt["id"], "ok": False, "error": {"message": "not now"}})
+        await expect(shown.watched.prompt).to_have_value("First\nSecond")
+
+
 async def test_subagents_are_looked_into_and_left_again(browser: Browser) -> None:
     async with watched(browser, ScriptedAgent(subagents).transport(), unstable=True) as (page, _):
         await page.say("go")
@@ -170,6 +211,16 @@ async def test_a_toast_stays_while_mouse_or_keyboard_is_on_it(browser: Browser) 
             await expect(toast).to_have_count(0)
             assert not session.notices.timeouts_paused
             session.notices.dismiss_all()
+
+
+async def test_toasts_that_are_held_are_let_go_with_their_session(browser: Browser) -> None:
+    async with fed() as (host, session, feed), seen(browser, feed) as page:
+        other = await host.new_session()
+        await page.say("/notice info Read me")
+        await page.page.locator(".toast").hover()
+        await until(lambda: session.notices.timeouts_paused)
+        await page.page.get_by_label("Session", exact=True).select_option(other.id)
+        await until(lambda: not session.notices.timeouts_paused)
 
 
 async def test_a_toast_can_be_read_in_a_small_box_while_a_question_waits(browser: Browser, tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 import type { Json, Operation } from "./json_patch";
 import type { SessionState } from "./state";
 
-export const FEED_VERSION = 1;
-
 export interface SessionName {
   id: string;
   title: string | null;

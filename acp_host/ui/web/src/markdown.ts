@@ -19,7 +19,7 @@ const escape = parser.utils.escapeHtml;
 // No image is ever fetched: its words are shown, and its address as a link that the user may open.
 parser.renderer.rules.image = (tokens, index) => {
   const token = tokens[index]!;
-  return `<span class="image-link">${escape(token.content || "image")}${link(String(token.attrGet("src") ?? ""))}</span>`;
+  return escape(token.content || "image") + link(String(token.attrGet("src") ?? ""));
 };
 
 parser.renderer.rules.link_open = (tokens, index, _options, environment) => {
@@ -27,12 +27,13 @@ parser.renderer.rules.link_open = (tokens, index, _options, environment) => {
   const isText = tokens[index + 1]?.type === "text" && tokens[index + 2]?.type === "link_close";
   const text = isText ? tokens[index + 1]!.content : "";
   const target = readTarget(address);
-  targetsIn(environment).push(target === null || isSame(text, target.href) ? "" : target.shown);
+  targetsIn(environment).push(target === null ? null : isSame(text, target.href) ? "" : target.shown);
   return target === null ? "<span>" : opening(target.href);
 };
 
 parser.renderer.rules.link_close = (_tokens, _index, _options, environment) => {
-  const shown = targetsIn(environment).pop() ?? "";
+  const shown = targetsIn(environment).pop() ?? null;
+  if (shown === null) return "</span>";
   return shown === "" ? "</a>" : `</a><span class="link-target"> (${escape(printable(shown))})</span>`;
 };
 
@@ -40,12 +41,12 @@ parser.renderer.rules.fence = (tokens, index) => {
   const token = tokens[index]!;
   const language = token.info.trim().split(/\s+/)[0] ?? "";
   const coloured = highlight(token.content, language);
-  return `<pre class="code"><code>${coloured ?? escape(token.content)}</code></pre>\n`;
+  return `<pre><code>${coloured ?? escape(token.content)}</code></pre>\n`;
 };
 
-/** The targets of the links that are open, to be shown when they close. */
-function targetsIn(environment: unknown): string[] {
-  const holder = environment as { targets?: string[] };
+/** The targets of the links that are open, to be shown when they close: empty for none, `null` for what is no link. */
+function targetsIn(environment: unknown): (string | null)[] {
+  const holder = environment as { targets?: (string | null)[] };
   return (holder.targets ??= []);
 }
 

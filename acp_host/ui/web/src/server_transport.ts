@@ -2,7 +2,7 @@
 import type { Command, Connected, FromHost, Transport } from "./feed";
 import { connectFeed } from "./socket";
 
-const AGAIN = 5_000;
+const AGAIN = 2_000;
 
 interface Hosted {
   id: string;
@@ -29,14 +29,17 @@ export class ServerTransport implements Transport {
     if (base === null) return this.note("This page does not come from a Jupyter Server, so there is no agent of one.");
     void find(base, this.agent).then((found) => {
       if (this.closed) return;
-      if (typeof found === "string") {
-        this.note(found);
-        this.timer = window.setTimeout(() => this.open(receive, connected), AGAIN);
-        return;
-      }
-      this.note("");
-      this.socket = connectFeed(`${base}acp/agents/${found.id}/feed`);
-      this.socket.open(receive, connected);
+      const again = () => (this.timer = window.setTimeout(() => this.open(receive, connected), AGAIN));
+      this.note(typeof found === "string" ? found : "");
+      if (typeof found === "string") return again();
+      const socket = (this.socket = connectFeed(`${base}acp/agents/${found.id}/feed`));
+      socket.open(receive, (state) => {
+        connected(state);
+        if (state !== "lost" || this.closed) return;
+        // One that was stopped and started again has another address.
+        socket.close();
+        again();
+      });
     });
   }
 
@@ -57,8 +60,8 @@ async function find(base: string, agent: string): Promise<Hosted | string> {
     const answer = await fetch(`${base}acp/api/agents`, { credentials: "same-origin" });
     if (!answer.ok) return `The server hosts no agents here: it answers ${answer.status}.`;
     const { running } = (await answer.json()) as { running: Hosted[] };
-    const found = running.find(({ id, agent: name, status }) => [id, name].includes(agent) && status !== "failed");
-    return found ?? `No agent ${agent} runs in the server; it can be started at ${base}acp/.`;
+    const found = running.filter(({ id, agent: name, status }) => [id, name].includes(agent) && status !== "failed");
+    return found.find(({ status }) => status !== "ended") ?? found[0] ?? `No agent ${agent} runs in the server; it can be started at ${base}acp/.`;
   } catch {
     return "The server cannot be reached.";
   }

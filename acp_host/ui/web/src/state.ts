@@ -16,8 +16,6 @@ export type ContentBlock = { type: string } & JsonObject;
 
 interface EntryBase {
   position: number;
-  turn: number | null;
-  replayed: boolean;
 }
 export interface MessageEntry extends EntryBase {
   type: "message";
@@ -35,7 +33,6 @@ export interface ToolCallEntry extends EntryBase {
   locations: { path: string; line?: number | null }[] | null;
   rawInput: Json;
   rawOutput: Json;
-  provisional: boolean;
   unfinished: boolean;
   cancellable: boolean;
   harn: JsonObject | null;
@@ -45,7 +42,7 @@ export interface CompactionEntry extends EntryBase {
   type: "compaction";
   status: string | null;
   summary: Part[];
-  error: Json;
+  error: string | null;
 }
 export interface SessionMessageEntry extends EntryBase {
   type: "session_message";
@@ -61,20 +58,16 @@ export interface HistoryEntry extends EntryBase {
 }
 export interface ConnectionEntry extends EntryBase {
   type: "connection";
-  lost: string;
-  interrupted: boolean;
   summary: string;
 }
 export interface ReminderTextEntry extends EntryBase {
   type: "reminder";
-  reminderId: string;
   body: string;
 }
 export interface UnknownEntry extends EntryBase {
   type: "unknown";
   tag: string | null;
   data: Json;
-  problem: string | null;
 }
 export type Entry =
   | MessageEntry
@@ -109,21 +102,16 @@ export interface SessionOption {
   pending: Json;
   error: string | null;
   description: string | null;
-  category: string | null;
   choices: Choice[];
-  data: JsonObject;
 }
 export interface Terminal {
-  terminalId: string;
   command: string;
   output: string[];
   truncated: boolean;
   ended: boolean;
   exitCode: number | null;
   signal: string | null;
-  released: boolean;
   owner: string;
-  cwd: string | null;
   cancellable: boolean;
 }
 export interface Turn {
@@ -132,21 +120,17 @@ export interface Turn {
   turn: number | null;
   queued: { turn: number; prompt: ContentBlock[] }[];
   outcome: string | null;
-  stopReason: string | null;
   detail: string;
   origin: string;
-  agentState: string | null;
 }
 export interface Reminder {
   id: string;
   status: string;
   body: string;
   active: boolean;
-  reminderId: string | null;
   tags: string[];
   dedupeKey: string | null;
   origin: string | null;
-  source: string | null;
   rung: string | null;
   timesEmitted: number;
   ttlTurns: number | null;
@@ -178,24 +162,18 @@ export interface Usage {
   used: number | null;
   size: number | null;
   cost: { amount: number; currency: string } | null;
-  lastTurn: JsonObject | null;
 }
 export interface Injection {
-  mode: string;
   content: ContentBlock[];
   status: string;
-  problem: string | null;
 }
 export interface SessionState {
-  format: number;
   sessionId: string;
-  version: number;
   /** `null`: an entry that the feed has left out so far. */
   transcript: { first: number; entries: (Entry | null)[] };
   plans: Plan[];
   commands: Command[];
   options: { entries: SessionOption[] };
-  info: { title: string | null; provisional: boolean };
   usage: Usage;
   subagents: JsonObject;
   terminals: { [id: string]: Terminal };

@@ -59,7 +59,6 @@ interface Fetched {
 
 export class Store {
   private readonly states = new Map<string, Versioned>();
-  private readonly watched = new Set<string>();
   private readonly waiting = new Map<number, (outcome: Extract<FromHost, { type: "result" }>) => void>();
   private nextId = 1;
   private changed: () => void = () => {};
@@ -102,7 +101,7 @@ export class Store {
   show(session: string): void {
     const before = this.shown.current;
     if (before === session) return;
-    if (before !== null && this.watched.delete(before)) this.command("leave", { session: before }).catch(() => {});
+    if (before !== null) this.command("leave", { session: before }).catch(() => {});
     const known = this.states.get(session);
     this.update({ current: session, state: known?.state ?? null });
     this.resume(session, known?.version ?? null);
@@ -186,17 +185,18 @@ export class Store {
 
   private greet(hello: Hello): void {
     // A feed of another life knows nothing of the versions that are here.
-    const versions = hello.resume === this.shown.hello?.resume ? this.states : new Map<string, Versioned>();
-    this.update({ hello });
+    if (hello.resume !== this.shown.hello?.resume) this.states.clear();
+    const { current } = this.shown;
+    this.update({ hello, diagnostics: [] }); // of these, it tells all
     this.list(hello.sessions);
-    for (const session of this.watched) this.resume(session, versions.get(session)?.version ?? null);
+    if (current !== null && current === this.shown.current) this.resume(current, this.states.get(current)?.version ?? null);
   }
 
   private list(sessions: readonly SessionName[]): void {
-    const current = sessions.some((session) => session.id === this.shown.current) ? this.shown.current : null;
-    const isGone = current !== this.shown.current;
-    if (isGone) this.watched.delete(this.shown.current!);
-    this.update({ sessions, current, ...(isGone && { state: null }) });
+    const ids = new Set(sessions.map((session) => session.id));
+    for (const id of this.states.keys()) if (!ids.has(id)) this.states.delete(id);
+    const current = this.shown.current !== null && ids.has(this.shown.current) ? this.shown.current : null;
+    this.update({ sessions, current, ...(current === null && { state: null }) });
     const first = sessions[0];
     if (current === null && first !== undefined) this.show(first.id);
   }
@@ -216,13 +216,12 @@ export class Store {
     } catch (error) {
       if (!(error instanceof PatchError)) throw error;
       this.states.delete(delta.session);
-      this.resume(delta.session, null);
+      if (delta.session === this.shown.current) this.resume(delta.session, null);
     }
   }
 
   /** Asks for what has changed since a version, or for all of it. */
   private resume(session: string, version: number | null): void {
-    this.watched.add(session);
     const resume = this.shown.hello?.resume;
     this.command("resume", { session, version, ...(resume !== undefined && { resume }) }).catch(() => {});
   }

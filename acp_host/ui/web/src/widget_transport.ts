@@ -45,7 +45,8 @@ const ENDED = "The conversation has ended with the kernel that it was begun in. 
 
 export class WidgetTransport implements Transport {
   private readonly view = randomName();
-  private readonly unanswered = new Map<number, number>();
+  /** Since when something that was sent waits for an answer; `null`: nothing does. */
+  private waitsSince: number | null = null;
   private timers: number[] = [];
   private number = 0;
   private joined = false;
@@ -84,7 +85,7 @@ export class WidgetTransport implements Transport {
 
   private say(kind: ToKernel["kind"], command?: string): void {
     const number = ++this.number;
-    this.unanswered.set(number, Date.now());
+    this.waitsSince ??= Date.now();
     this.post({ view: this.view, kind, number, ...(command !== undefined && { command }) });
   }
 
@@ -105,8 +106,8 @@ export class WidgetTransport implements Transport {
     if (content.view !== this.view && content.view !== EVERYBODY) return;
     switch (content.kind) {
       case "got":
-        // What was sent before is answered, too, or was lost.
-        for (const number of this.unanswered.keys()) if (number <= content.number) this.unanswered.delete(number);
+        // What was sent before is answered, too, or was lost; what was sent since then waits from now on.
+        this.waitsSince = content.number < this.number ? Date.now() : null;
         return this.tell();
       case "here":
         return this.took(content.number);
@@ -135,8 +136,7 @@ export class WidgetTransport implements Transport {
 
   /** Says what the kernel says of the conversation, or that it does not answer. */
   private readonly tell = (): void => {
-    const [since] = this.unanswered.values();
-    const late = since !== undefined && Date.now() - since > PATIENCE;
+    const late = this.waitsSince !== null && Date.now() - this.waitsSince > PATIENCE;
     const silence = !this.reached ? ENDED : this.joined ? BUSY : SILENT;
     const words = late || !this.reached ? silence : String(this.model.get("_words") ?? "");
     if (words !== this.told) this.note((this.told = words));

@@ -48,7 +48,7 @@ test("what is finished is not drawn again", () => {
 
 test("HTML stays text, and pictures are links", () => {
   assert.equal(html("<img src=x onerror=alert(1)>").includes("<img"), false);
-  assert.match(html("![alt](https://example.org/p.png)"), /^<p><span class="image-link">alt <a href="https:\/\/example.org\/p.png"/);
+  assert.match(html("![alt](https://example.org/p.png)"), /^<p>alt <a href="https:\/\/example.org\/p.png"/);
   assert.equal(html("[x](javascript:alert(1))").includes("<a"), false);
 });
 
@@ -61,6 +61,7 @@ test("a link shows where it leads", () => {
   assert.match(html("[words](https://example.org/x)"), />words<\/a><span class="link-target"> \(example.org\/x\)<\/span>/);
   assert.match(html("[words](https://example.org/x)"), /rel="noopener noreferrer nofollow"/);
   assert.doesNotMatch(html("https://example.org/x"), /link-target/);
+  assert.equal(html("[words]() here"), "<p><span>words</span> here</p>\n");
   assert.match(html("[https://good.org](https://evil.org/)"), /\(evil.org\)/);
   assert.match(html("[https://evil.org/**good.org**](https://evil.org/)"), /\(evil.org\)/);
 });

@@ -27,10 +27,11 @@ export function App(props: { store: Store; view: View; name: string; alone: bool
   const budget = useMemo(() => new DrawBudget(), []);
   const [problem, setProblem] = useState("");
   const agent = oneLine(view.hello?.agent.title || view.hello?.agent.name || "the agent", 80);
+  const session = view.current;
   const controls = view.hello !== null && view.controller === view.hello.viewer && view.connected === "open";
   const context: ViewContext = useMemo(
-    () => ({ store, agent, controls, kept, budget, alone, failed: setProblem, id: (part) => `${name}-${part}` }),
-    [store, agent, controls, kept, budget, alone, name],
+    () => ({ store, agent, session, controls, kept, budget, alone, failed: setProblem, id: (part) => `${name}-${part}` }),
+    [store, agent, session, controls, kept, budget, alone, name],
   );
   const keepFocus = useFocusKept(root);
   useEffect(() => {
@@ -109,6 +110,7 @@ function Session(props: { view: View; state: SessionState; agent: string }) {
           first={state.transcript.first}
           terminals={state.terminals}
           busy={state.turn.activity}
+          connected={view.connected === "open"}
         />
         <Toasts toasts={state.notices.toasts} />
         <TurnLine turn={state.turn} agent={agent} questions={questions.length} />
@@ -122,7 +124,7 @@ function Session(props: { view: View; state: SessionState; agent: string }) {
           </button>
         </div>
         {subagent === undefined ? (
-          <Composer commands={state.commands} turn={state.turn} session={state.sessionId} offers={view.offers} />
+          <Composer commands={state.commands} turn={state.turn} offers={view.offers} />
         ) : (
           <p class="note no-prompt">Subagents take no prompts; the agent leads them.</p>
         )}

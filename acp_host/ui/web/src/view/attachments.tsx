@@ -1,5 +1,5 @@
 /** What goes along with a prompt: files, pictures, paths and addresses, chosen, pasted or dropped. */
-import { useRef, useState } from "preact/hooks";
+import { type Dispatch, type StateUpdater, useRef, useState } from "preact/hooks";
 import type { Offers } from "../feed";
 import { oneLine } from "../plain_text";
 import { useView } from "./context";
@@ -13,9 +13,11 @@ export type Attachment =
 
 const MOST = 20;
 const LARGEST_TEXT = 256 * 1024;
+/** Bytes of a prompt with all that goes along; a larger command would cost the connection. */
+const LARGEST_PROMPT = 8_000_000;
 
-/** Returns the members of the command for a prompt. */
-export function asMembers(attachments: readonly Attachment[]): { [name: string]: unknown } {
+/** Returns the members of the command for a prompt; `null`: it is too large to be sent. */
+export function asPrompt(text: string, attachments: readonly Attachment[]): { [name: string]: unknown } | null {
   const members: { [name: string]: unknown[] } = {};
   const add = (name: string, value: unknown) => (members[name] ??= []).push(value);
   for (const one of attachments) {
@@ -24,7 +26,8 @@ export function asMembers(attachments: readonly Attachment[]): { [name: string]:
     else if (one.kind === "file") add("files", { name: one.name, text: one.text });
     else add("images", one.data);
   }
-  return members;
+  const prompt = { text, ...members };
+  return new Blob([JSON.stringify(prompt)]).size > LARGEST_PROMPT ? null : prompt;
 }
 
 /** Reads what was typed: an address, or a path in the session's directory. */
@@ -57,7 +60,7 @@ export interface Attaching {
   attachments: readonly Attachment[];
   addFiles: (files: Iterable<File>) => Promise<void>;
   add: (attachment: Attachment | null) => void;
-  set: (attachments: readonly Attachment[]) => void;
+  set: Dispatch<StateUpdater<readonly Attachment[]>>;
 }
 
 /** What is attached so far, and how to attach more. */
@@ -134,7 +137,7 @@ export function AttachmentBar(props: { attaching: Attaching; close: () => void; 
             multiple
             aria-label="Files of this computer"
             onChange={({ currentTarget: field }) => {
-              void addFiles(field.files ?? []);
+              void addFiles([...(field.files ?? [])]); // the list itself is empty in a moment
               field.value = "";
             }}
           />

@@ -3,15 +3,15 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Offers } from "../feed";
 import { oneLine } from "../plain_text";
 import type { Command, SessionState, Turn } from "../state";
-import { asMembers, type Attaching, AttachmentBar, readTyped, useAttachments } from "./attachments";
-import { memo, useCommand, useKept, useView } from "./context";
+import { asPrompt, type Attaching, AttachmentBar, readTyped, useAttachments } from "./attachments";
+import { memo, useCommand, useKeptOfSession, useView } from "./context";
 
 const MOST_SUGGESTED = 12;
 
-export const Composer = memo(function Composer(props: { commands: SessionState["commands"]; turn: Turn; session: string; offers: Offers }) {
-  const { controls, id } = useView();
+export const Composer = memo(function Composer(props: { commands: SessionState["commands"]; turn: Turn; offers: Offers }) {
+  const { controls, id, failed } = useView();
   const command = useCommand();
-  const [text, setText] = useKept(`draft ${props.session}`, "");
+  const [text, setText] = useKeptOfSession("draft", "");
   const [chosen, setChosen] = useState(0);
   const field = useRef<HTMLTextAreaElement>(null);
   const attaching = useAttachments(props.offers);
@@ -23,11 +23,15 @@ export const Composer = memo(function Composer(props: { commands: SessionState["
   async function submit() {
     if (text.trim() === "" || !controls) return;
     const { attachments } = attaching;
+    const prompt = asPrompt(text, attachments);
+    if (prompt === null) return failed("The prompt is larger than 8 MB with all that is attached: take something away.");
     setText("");
     attaching.set([]);
-    if (await command("prompt", { text, ...asMembers(attachments) })) return;
-    setText(text);
-    attaching.set(attachments);
+    if (await command("prompt", prompt)) return;
+    // What was typed and attached meanwhile stays behind it.
+    const typed = field.current?.value ?? "";
+    setText(typed === "" ? text : `${text}\n${typed}`);
+    attaching.set((added) => [...attachments, ...added]);
   }
 
   function take(suggestion: Command) {

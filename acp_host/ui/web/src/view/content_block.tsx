@@ -58,7 +58,7 @@ export const Block = memo(function Block(props: { block: ContentBlock; name: str
 
 function Picture(props: { data: string; mimeType: string; uri: string | null }) {
   if (PICTURES.has(props.mimeType) && BASE64.test(props.data)) {
-    return <img class="picture" src={`data:${props.mimeType};base64,${props.data}`} alt="Picture from the agent" />;
+    return <img class="picture" src={`data:${props.mimeType};base64,${props.data}`} alt="Picture" />;
   }
   return (
     <p class="note">

@@ -8,6 +8,8 @@ export interface ViewContext {
   store: Store;
   /** The name that host-drawn frames call the agent by. */
   agent: string;
+  /** The session that is shown. */
+  session: string | null;
   /** Whether this viewer may act; an observer looks on. */
   controls: boolean;
   /** What the user has set for parts that come and go as the list scrolls, by name. */
@@ -48,6 +50,12 @@ export function useKept<T>(name: string, initial: T): [T, (value: T) => void] {
       redraw((count) => count + 1);
     },
   ];
+}
+
+/** The same, for each session by itself. */
+export function useKeptOfSession<T>(name: string, initial: T): [T, (value: T) => void] {
+  const { session } = useView();
+  return useKept(`${name} of ${session}`, initial);
 }
 
 /** Returns a function that asks the host for something and shows why it failed, if it does. */

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { type DiffRow, diffRows, sideBySide } from "../diff_rows";
 import { colouredPieces, languageOf } from "../highlight";
 import { oneLine, printable } from "../plain_text";
-import { memo, useKept } from "./context";
+import { memo, useKept, useKeptOfSession } from "./context";
 
 const MOST_ROWS = 200;
 /** Characters of a line that is shown in colours: there can be many, and finding them takes time. */
@@ -13,7 +13,7 @@ const SIGNS = { same: " ", removed: "−", added: "+", gap: " " };
 export const DiffView = memo(function DiffView(props: { path: string; oldText: string | null; newText: string; name: string }) {
   const rows = useMemo(() => diffRows(props.oldText ?? "", props.newText), [props.oldText, props.newText]);
   const [columns, setColumns] = useKept("diff columns", false);
-  const [all, setAll] = useKept(`all rows ${props.name}`, false);
+  const [all, setAll] = useKeptOfSession(`all rows ${props.name}`, false);
   const path = oneLine(props.path);
   if (rows === null) return <p class="note">{path}: too much has changed to compare it here.</p>;
   const shown = all ? rows : rows.slice(0, MOST_ROWS);
@@ -87,11 +87,11 @@ function Half(props: { row: DiffRow | null; number: number | null; path: string 
 }
 
 const Line = memo(function Line(props: { row: DiffRow; path: string; class?: string }) {
-  if (props.row.kind === "gap") return <td class="line">⋯</td>;
+  if (props.row.kind === "gap") return <td>⋯</td>;
   const text = printable(props.row.text);
   const language = text.length > LONGEST_COLOURED ? "" : languageOf(props.path);
   return (
-    <td class={`line ${props.class ?? ""}`}>
+    <td class={props.class}>
       {colouredPieces(text, language).map((piece, index) =>
         piece.classes === "" ? (
           piece.text
@@ -106,8 +106,8 @@ const Line = memo(function Line(props: { row: DiffRow; path: string; class?: str
 });
 
 /** A patch that the agent wrote, line by line. */
-export function PatchView(props: { patch: string; label: string }) {
-  const [all, setAll] = useKept(`all lines ${props.label}`, false);
+export function PatchView(props: { patch: string; label: string; name: string }) {
+  const [all, setAll] = useKeptOfSession(`all lines ${props.name}`, false);
   const lines = useMemo(() => props.patch.split("\n"), [props.patch]);
   const shown = all ? lines : lines.slice(0, MOST_ROWS);
   return (

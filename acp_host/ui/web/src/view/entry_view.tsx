@@ -37,7 +37,8 @@ const EntryView = memo(function EntryView(props: { entry: Entry; terminals: { [i
       return (
         <section class="event">
           The agent shortened its context. <Status word={entry.status} />
-          <Parts parts={entry.summary ?? []} name={name} />
+          {entry.error !== null && <p class="problem">{printable(entry.error)}</p>}
+          <Parts parts={entry.summary} name={name} />
         </section>
       );
     case "session_message":

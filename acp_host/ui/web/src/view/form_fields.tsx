@@ -27,7 +27,6 @@ export function FormFields(props: { question: FormQuestion }) {
 
   return (
     <form
-      class="form"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();

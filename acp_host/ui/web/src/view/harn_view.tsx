@@ -17,7 +17,7 @@ export const HarnPanel = memo(function HarnPanel(props: { harn: JsonObject }) {
       <Topic title="Artifacts" items={harn.artifacts} draw={drawArtifact} />
       <Topic title="Handed on" items={harn.handoffs} draw={drawHandoff} />
       <Topic title="Skills" items={skills?.active ?? null} draw={drawSkill} />
-      <Fold name="all of harn" class="details" summary="All that it tells">
+      <Fold name="all of harn" summary="All that it tells">
         {() => <Raw value={harn} />}
       </Fold>
     </>
@@ -30,7 +30,7 @@ function Topic(props: { title: string; items: Json | undefined; draw: Draw }) {
   const items = Object.entries((props.items ?? {}) as { [id: string]: JsonObject });
   if (items.length === 0) return null;
   return (
-    <section class="topic" aria-label={props.title}>
+    <section aria-label={props.title}>
       <h3>
         {props.title} <span class="badge">{items.length}</span>
       </h3>
@@ -67,7 +67,7 @@ const drawArtifact: Draw = (artifact) => (
     <strong>{text(artifact.title, text(artifact.artifactId))}</strong>{" "}
     <span class="badge">{text(artifact.mimeType, text(artifact.kind, "artifact"))}</span>
     {typeof artifact.fallback === "string" && <p class="plain">{printable(artifact.fallback)}</p>}
-    <Fold name={`artifact ${text(artifact.artifactId)}`} class="details" summary="As it was sent">
+    <Fold name={`artifact ${text(artifact.artifactId)}`} summary="As it was sent">
       {() => <Raw value={artifact.spec ?? null} />}
     </Fold>
   </>

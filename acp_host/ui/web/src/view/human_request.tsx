@@ -27,7 +27,7 @@ export function HumanRequest(props: { request: JsonObject }) {
       </p>
       <p class="plain">{printable(String(words ?? request.kind ?? ""))}</p>
       {(status === "open" || status === "unanswered") && <Answer request={request} schema={payload.schema as JsonObject | undefined} />}
-      <Fold name={`human request ${String(request.requestId)}`} class="details" summary="The request as it came">
+      <Fold name={`human request ${String(request.requestId)}`} summary="The request as it came">
         {() => <Raw value={payload} />}
       </Fold>
     </>

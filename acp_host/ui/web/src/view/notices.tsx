@@ -29,14 +29,18 @@ export const Toasts = memo(function Toasts(props: { toasts: readonly Notice[] })
 
 /** Lets toasts stay while the mouse or the keyboard is on them: who reads slowly can read them all. */
 function useHeld(any: boolean) {
-  const { store } = useView();
+  const { store, session } = useView();
   const by = useRef(new Set<string>()).current;
   const held = useRef(false);
   const tell = () => {
     const hold = by.size > 0;
     if (hold === held.current) return;
     held.current = hold;
-    store.command("hold_notices", { hold }).catch(() => {});
+    store.command("hold_notices", { session, hold }).catch(() => {});
+  };
+  const letGo = () => {
+    by.clear();
+    tell();
   };
   const set = (what: string, on: boolean) => {
     if (on) by.add(what);
@@ -45,10 +49,9 @@ function useHeld(any: boolean) {
   };
   // What has left is not under the mouse any more, and browsers do not say so.
   useEffect(() => {
-    if (any) return;
-    by.clear();
-    tell();
+    if (!any) letGo();
   }, [any]);
+  useEffect(() => letGo, []);
   return {
     onMouseEnter: () => set("mouse", true),
     onMouseLeave: () => set("mouse", false),

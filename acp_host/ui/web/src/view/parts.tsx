@@ -3,19 +3,18 @@ import type { ComponentChildren } from "preact";
 import { readTarget } from "../links";
 import { oneLine, printable } from "../plain_text";
 import type { Json } from "../json_patch";
-import { useKept } from "./context";
+import { useKeptOfSession } from "./context";
 
 /** What opens and closes; what is in it is drawn only while it is open. */
 export function Fold(props: {
   name: string;
   summary: ComponentChildren;
   open?: boolean;
-  class?: string;
   children: () => ComponentChildren;
 }) {
-  const [open, setOpen] = useKept(`fold ${props.name}`, props.open ?? false);
+  const [open, setOpen] = useKeptOfSession(`fold ${props.name}`, props.open ?? false);
   return (
-    <details class={props.class} open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{props.summary}</summary>
       {open && props.children()}
     </details>

@@ -37,7 +37,7 @@ const PlanView = memo(function PlanView(props: { plan: Plan }) {
           </p>
           <ol>
             {items.map((item, index) => (
-              <li key={index} class={`step-${item.status.replace(/[^a-z_]/g, "")}`}>
+              <li key={index}>
                 <span aria-hidden="true">{MARKS[item.status] ?? "?"}</span> {printable(item.content)}{" "}
                 <span class="unseen">{oneLine(item.status.replaceAll("_", " "), 40)}</span>
                 {item.priority === "high" && <span class="badge">high</span>}

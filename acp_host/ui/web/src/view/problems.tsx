@@ -34,7 +34,7 @@ const Problem = memo(function Problem(props: { diagnostic: Diagnostic; agent: st
       </p>
       {!unserved && diagnostic.method !== null && <code>{oneLine(diagnostic.method, 120)}</code>}
       {diagnostic.data !== null && (
-        <Fold name={`diagnostic ${diagnostic.number}`} class="details" open={unserved} summary="What came">
+        <Fold name={`diagnostic ${diagnostic.number}`} open={unserved} summary="What came">
           {() => <Raw value={diagnostic.data} />}
         </Fold>
       )}

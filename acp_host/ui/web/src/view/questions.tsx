@@ -62,7 +62,7 @@ function Frame(props: { question: Question; asks: string; children: ComponentChi
       </h2>
       <div class="question-body">{props.children}</div>
       {question.raw !== null && (
-        <Fold name={`raw question ${question.number}`} class="details" summary="The request as it came">
+        <Fold name={`raw question ${question.number}`} summary="The request as it came">
           {() => <Raw value={question.raw} />}
         </Fold>
       )}
@@ -94,7 +94,7 @@ function Permission(props: { question: PermissionQuestion }) {
       {question.hidesEdit && <p class="problem">It is about a change of files that it does not show.</p>}
       {question.reason && <p class="note">{printable(question.reason)}</p>}
       {question.remember !== null && (
-        <label class="remember">
+        <label>
           <select aria-label="Remember" value={remember} disabled={!controls} onChange={(event) => setRemember(event.currentTarget.value)}>
             <option value="">Only now</option>
             <option value="session">Remember in this session</option>
@@ -168,7 +168,7 @@ function Page(props: { question: PageQuestion }) {
       ))}
       <div class="answers">
         {controls && (
-          <span class="open-page" onClick={() => void act("accept")}>
+          <span onClick={() => void act("accept")}>
             <Address address={question.url} text="Open the page" />
           </span>
         )}

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { oneLine, printable } from "../plain_text";
 import type { Reminder, SessionState } from "../state";
-import { memo, useCommand, useKept, useView } from "./context";
+import { memo, useCommand, useKept, useKeptOfSession, useView } from "./context";
 import { Fold, Status } from "./parts";
 
 const REVOCABLE = new Set(["queued", "sending", "pending", "emitted", "uncertain", "sidebar", "suppressed"]);
@@ -10,13 +10,13 @@ const PLAN_DELAY = 200;
 
 export const Reminders = memo(function Reminders(props: { reminders: SessionState["reminders"] }) {
   const { entries } = props.reminders;
-  const [tag, setTag] = useKept("reminder tag", "");
+  const [tag, setTag] = useKeptOfSession("reminder tag", "");
   const [status, setStatus] = useKept("reminder status", "active");
   const tags = useMemo(() => [...new Set(entries.flatMap((entry) => entry.tags))].sort(), [entries]);
   const statuses = useMemo(() => [...new Set(entries.map((entry) => entry.status))].sort(), [entries]);
   const shown = entries.filter((entry) => (tag === "" || entry.tags.includes(tag)) && fits(entry, status));
   return (
-    <div class="reminders">
+    <>
       <Compose />
       <div class="filters" role="group" aria-label="Filter">
         <label>
@@ -51,7 +51,7 @@ export const Reminders = memo(function Reminders(props: { reminders: SessionStat
           <Card key={entry.id} entry={entry} />
         ))}
       </ul>
-    </div>
+    </>
   );
 });
 
@@ -83,7 +83,7 @@ const Card = memo(function Card(props: { entry: Reminder }) {
       <p class="note">{facts(entry).join(" · ")}</p>
       {entry.error !== null && <p class="problem">{printable(entry.error.message)}</p>}
       {entry.adjustments.length > 0 && (
-        <Fold name={`adjusted ${entry.id}`} class="details" summary={`${entry.adjustments.length} adjusted`}>
+        <Fold name={`adjusted ${entry.id}`} summary={`${entry.adjustments.length} adjusted`}>
           {() => entry.adjustments.map((one) => <p key={one.field} class="note">{adjusted(one)}</p>)}
         </Fold>
       )}
@@ -129,10 +129,10 @@ interface Step {
 function Compose() {
   const { controls, store } = useView();
   const command = useCommand();
-  const [body, setBody] = useKept("reminder body", "");
-  const [tags, setTags] = useKept("reminder tags", "");
-  const [turns, setTurns] = useKept("reminder turns", "");
-  const [asMessage, setAsMessage] = useKept("reminder as message", false);
+  const [body, setBody] = useKeptOfSession("reminder body", "");
+  const [tags, setTags] = useKeptOfSession("reminder tags", "");
+  const [turns, setTurns] = useKeptOfSession("reminder turns", "");
+  const [asMessage, setAsMessage] = useKeptOfSession("reminder as message", false);
   const [plan, setPlan] = useState<readonly Step[]>([]);
   const reminder = () => ({
     body: body.trim(),

@@ -1,4 +1,5 @@
 /** What can be set about the session, and how full the model's context is. */
+import { amountText } from "../amounts";
 import { oneLine } from "../plain_text";
 import type { Choice, SessionOption, SessionState, Usage } from "../state";
 import { memo, useCommand, useView } from "./context";
@@ -78,14 +79,14 @@ export const UsageMeter = memo(function UsageMeter(props: { usage: Usage }) {
         <>
           <meter min={0} max={100} high={90} low={70} optimum={0} value={share ?? 0} aria-label="Share of the context in use" />
           <span>
-            {used.toLocaleString("en")}
-            {size !== null && ` of ${size.toLocaleString("en")}`} tokens{share !== null && ` (${share} %)`}
+            {amountText(used)}
+            {size !== null && ` of ${amountText(size)}`} tokens{share !== null && ` (${share} %)`}
           </span>
         </>
       )}
       {cost !== null && (
         <span>
-          {cost.amount} {oneLine(cost.currency, 8)}
+          {amountText(cost.amount)} {oneLine(cost.currency, 8)}
         </span>
       )}
     </div>

@@ -39,7 +39,7 @@ function Subagent(props: { id: string; told: JsonObject | null; sessions: readon
         </button>
       )}
       {told !== null && (
-        <Fold name={`subagent ${id}`} class="details" summary="What the agent told">
+        <Fold name={`subagent ${id}`} summary="What the agent told">
           {() => <Raw value={told} />}
         </Fold>
       )}

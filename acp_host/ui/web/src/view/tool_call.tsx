@@ -34,7 +34,7 @@ export const ToolCall = memo(function ToolCall(props: { entry: ToolCallEntry; te
         <Content key={index} content={content} terminals={props.terminals} name={`${entry.position} ${index}`} />
       ))}
       {(entry.rawInput !== null || entry.rawOutput !== null) && (
-        <Fold name={`raw ${entry.position}`} class="details" summary="Input and output">
+        <Fold name={`raw ${entry.position}`} summary="Input and output">
           {() => (
             <>
               {entry.rawInput !== null && <Raw value={entry.rawInput} />}
@@ -44,7 +44,7 @@ export const ToolCall = memo(function ToolCall(props: { entry: ToolCallEntry; te
         </Fold>
       )}
       {entry.harn && (
-        <Fold name={`harn ${entry.position}`} class="details" summary="What the agent says of the call">
+        <Fold name={`harn ${entry.position}`} summary="What the agent says of the call">
           {() => <Raw value={entry.harn} />}
         </Fold>
       )}
@@ -91,7 +91,7 @@ function Diff(props: { content: ToolContent; name: string }) {
           </li>
         ))}
       </ul>
-      {patch?.text && <PatchView patch={patch.text} label={changes.map((change) => change.path ?? "").join(", ")} />}
+      {patch?.text && <PatchView patch={patch.text} label={changes.map((change) => change.path ?? "").join(", ")} name={props.name} />}
     </>
   );
 }

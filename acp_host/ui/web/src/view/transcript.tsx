@@ -23,6 +23,7 @@ export const Transcript = memo(function Transcript(props: {
   first: number;
   terminals: { [id: string]: Terminal };
   busy: boolean;
+  connected: boolean;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
   const { entries } = props;
@@ -30,7 +31,7 @@ export const Transcript = memo(function Transcript(props: {
   const items = list.getVirtualItems();
   const { following, follow } = useEnd(scroller, list);
   const missing = items.filter((item) => entries[item.index] === null).map((item) => props.first + item.index);
-  useFetched(missing);
+  useFetched(missing, props.connected);
   return (
     <div class="transcript-frame">
       <div
@@ -82,12 +83,12 @@ export const Transcript = memo(function Transcript(props: {
 const MOST_FETCHED = 100;
 
 /** Fetches entries that are in sight and that the feed has left out so far, some neighbours with them. */
-function useFetched(missing: readonly number[]): void {
+function useFetched(missing: readonly number[], connected: boolean): void {
   const { store } = useView();
   const wanted = missing.length === 0 ? null : Math.floor(missing[missing.length - 1]! / MOST_FETCHED) * MOST_FETCHED;
   useEffect(() => {
-    if (wanted !== null) store.fetchEntries(wanted, wanted + MOST_FETCHED - 1);
-  }, [wanted]);
+    if (wanted !== null && connected) store.fetchEntries(wanted, wanted + MOST_FETCHED - 1);
+  }, [wanted, connected]);
 }
 
 const NEAR = 48;
