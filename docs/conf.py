@@ -8,7 +8,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 
-from acp_host import __version__  # noqa: E402
+from acp_host import __version__  # noqa: E402  # the path comes first
 
 project = "acp_host"
 smartquotes = False  # two hyphens are part of a command

@@ -43,7 +43,7 @@ print([name for name in {names} if isinstance(getattr(acp_host, name), types.Mod
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nothing_of_the_kind"):
-        _ = acp_host.nothing_of_the_kind  # type: ignore[attr-defined]
+        _ = acp_host.nothing_of_the_kind
 
 
 def test_modules_that_are_named_in_full_need_no_import_of_their_own() -> None:

@@ -388,7 +388,7 @@ async def test_a_launcher_is_for_commands() -> None:
     with pytest.raises(InvalidInput, match="launcher"):
         acp_host.connect(memory_pair()[0], launcher=Bubblewrap(writable=[]))
     with pytest.raises(InvalidInput, match="launcher"):
-        acp_host.connect(["agent"], launcher="bwrap")  # type: ignore[arg-type]
+        acp_host.connect(["agent"], launcher="bwrap")
 
 
 @pytest.mark.parametrize("kind", BOTH)
@@ -472,6 +472,6 @@ def test_commands_are_run_by_one_or_the_other() -> None:
             raise AssertionError("never called")
 
     with pytest.raises(InvalidInput, match="launcher"):
-        acp_host.TerminalService(launcher=lambda launch: launch, runner=Runner())  # type: ignore[arg-type]
+        acp_host.TerminalService(launcher=lambda launch: launch, runner=Runner())
     with pytest.raises(InvalidInput, match="launcher"):
-        acp_host.TerminalService(launcher="bwrap")  # type: ignore[arg-type]
+        acp_host.TerminalService(launcher="bwrap")

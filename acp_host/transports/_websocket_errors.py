@@ -94,8 +94,11 @@ def not_opened(error: BaseException, address: RemoteAddress, options: RemoteOpti
     return _failed(address, what, hint, retryable=retryable)
 
 
-def _failed(address: RemoteAddress, what: str, hint: str, **attributes: int | bool | None) -> StartFailed:
-    return StartFailed(f"cannot connect to {address.shown}: {what} ({hint})", **attributes)  # type: ignore[arg-type]
+def _failed(
+    address: RemoteAddress, what: str, hint: str, *, retryable: bool, http_status: int | None = None
+) -> StartFailed:
+    message = f"cannot connect to {address.shown}: {what} ({hint})"
+    return StartFailed(message, http_status=http_status, retryable=retryable)
 
 
 def _reason(error: BaseException, address: RemoteAddress, options: RemoteOptions) -> tuple[str, str, bool]:

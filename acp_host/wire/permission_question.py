@@ -26,6 +26,7 @@ tagged_union(
 class AskedCall(ToolCallUpdate):
     """What is to be permitted, in the form of a tool call."""
 
+    # More kinds than the call of an update has.
     content: tuple[ShownContent, ...] | None | Unset = wire_field(  # type: ignore[assignment]
         default=UNSET, default_on_error=True, skip_invalid_items=True
     )

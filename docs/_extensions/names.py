@@ -32,7 +32,7 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: nodes
     """Resolve what Sphinx could not."""
     if node.get("refdomain") != "py":
         return None
-    documented = env.get_domain("py").objects  # type: ignore[attr-defined]
+    documented = env.get_domain("py").objects
     if node["reftarget"].split(".")[0] in app.config.autodoc_mock_imports:
         return shown
     for path in candidates(node):
@@ -162,7 +162,7 @@ _public: dict[str, list[str]] = {}
 def remember(app: Sphinx, env: BuildEnvironment) -> None:
     """Learn which public names the documented classes and functions have."""
     _public.clear()
-    for name, entry in env.get_domain("py").objects.items():  # type: ignore[attr-defined]
+    for name, entry in env.get_domain("py").objects.items():
         if not entry.aliased and entry.objtype in {"class", "exception", "function"}:
             value, _ = look_up(name)
             if hasattr(value, "__qualname__"):

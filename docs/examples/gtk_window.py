@@ -8,9 +8,9 @@ import gi
 gi.require_version("Gtk", "4.0")
 from gi.repository import GLib, Gtk  # noqa: E402  # the version comes first
 
-from acp_host import blocking, printable  # noqa: E402
-from acp_host.testing import ReferenceAgent  # noqa: E402
-from acp_host.ui.glib import GLibDispatch  # noqa: E402
+from acp_host import blocking, printable  # noqa: E402  # likewise
+from acp_host.testing import ReferenceAgent  # noqa: E402  # likewise
+from acp_host.ui.glib import GLibDispatch  # noqa: E402  # likewise
 
 agent, prompt = sys.argv[1:], "What is new?"
 if not agent:

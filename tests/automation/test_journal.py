@@ -23,8 +23,8 @@ async def untouched(agent: ScriptedAgent) -> None:
 
 
 def run(script: object, tmp_path: Path, prompt: str = "Hello", **options: object) -> Run:
-    transport = ScriptedAgent(script).transport()  # type: ignore[arg-type]
-    return run_prompt(transport, prompt, cwd=tmp_path, key="k", journal=tmp_path / "runs", **options)  # type: ignore[arg-type]
+    transport = ScriptedAgent(script).transport()
+    return run_prompt(transport, prompt, cwd=tmp_path, key="k", journal=tmp_path / "runs", **options)
 
 
 async def test_the_same_key_returns_the_finished_result(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ async def test_a_session_can_be_gone_on_with(tmp_path: Path) -> None:
 
     async def said(**options: object) -> str:
         transport = ScriptedAgent(agents.goes_on).transport()
-        return (await run_prompt(transport, "x", cwd=tmp_path, **options)).text  # type: ignore[arg-type]
+        return (await run_prompt(transport, "x", cwd=tmp_path, **options)).text
 
     assert await said(continue_last=True, journal=journal) == "session/resume newer", "as the agent's list says"
     assert await said(journal=journal) == "session/new fresh"

@@ -76,7 +76,7 @@ async def test_what_earlier_attempts_have_spent_counts(tmp_path: Path) -> None:
 )
 def test_a_limit_that_is_none_is_refused(make: object) -> None:
     with pytest.raises(InvalidInput):
-        make()  # type: ignore[operator]
+        make()
 
 
 def test_a_number_of_retries_is_that_of_further_attempts_wherever_it_is_given() -> None:
@@ -85,7 +85,7 @@ def test_a_number_of_retries_is_that_of_further_attempts_wherever_it_is_given() 
     assert retries_of(argparse.Namespace(retries=2, retry_after_prompt=False)) == Retries.of(2)
     for wrong in (-1, True, "2", 1.5):
         with pytest.raises(InvalidInput, match="retries"):
-            Retries.of(wrong)  # type: ignore[arg-type]
+            Retries.of(wrong)
 
 
 def test_waits_between_attempts_grow_and_are_bounded() -> None:

@@ -40,7 +40,7 @@ from acp_host.testing.chaos.agents.shapes import (
 from acp_host.testing.chaos.agents.showing import TOOL_CALLS
 from acp_host.testing.chaos.agents.stdout import NOISE
 from acp_host.testing.chaos.messages import ALL, ASK, DONE, FORM, line, message_update, permission
-from tests.chaos.bad_agents import Hangs
+from tests.chaos.bad_agents import Hangs, until
 
 __all__ = ["AnyAgent"]
 
@@ -359,8 +359,7 @@ class AnyAgent(RuleBasedStateMachine):
     async def all_is_answered(self) -> None:
         """Every question is answered; only who waits for the end of a command may wait."""
         for number, _ in self.asked:
-            while not any("method" not in message and message["id"] == number for message in self.agent.received):  # noqa: ASYNC110
-                await asyncio.sleep(0.002)
+            await until(lambda number=number: number in [m["id"] for m in self.agent.received if "method" not in m])
 
     def is_what_was_recorded(self, state: dict[str, Any]) -> None:
         folded = fold_recording(self.recording).to_json()["sessions"]["session-1"]

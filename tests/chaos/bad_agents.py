@@ -7,7 +7,8 @@ in and the next one both end as they should. What the host wrote back is in :att
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+import functools
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,6 +16,7 @@ from attrs import field, frozen
 
 import acp_host
 from acp_host import Diagnostic, DiagnosticKind, HostConnection, Session, TurnResult
+from acp_host.replay.virtual_time import run_in_virtual_time
 from acp_host.testing import ScriptedAgent
 from acp_host.testing.chaos import BadAgent, Encounter
 from acp_host.testing.chaos.encounter import first_turn
@@ -43,6 +45,7 @@ __all__ = [
     "chunk",
     "connected",
     "conversation",
+    "in_virtual_time",
     "kinds",
     "line",
     "open_session",
@@ -173,8 +176,18 @@ def reported(host: HostConnection, kind: DiagnosticKind) -> list[Diagnostic]:
 async def until(done: Callable[[], Any]) -> None:
     """Wait for something that no callback tells of."""
     async with asyncio.timeout(PATIENCE):
-        while not done():  # noqa: ASYNC110
+        while not done():  # noqa: ASYNC110 - there is no event
             await asyncio.sleep(0.002)
+
+
+def in_virtual_time(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """Let a test whose parts are all in this process run where waiting takes no time."""
+
+    @functools.wraps(test)
+    def run(*arguments: Any, **more: Any) -> None:
+        run_in_virtual_time(test(*arguments, **more))
+
+    return run
 
 
 def texts(updates: Sequence[Any]) -> list[str]:

@@ -37,7 +37,7 @@ class Line:
     async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Send a request and return the host's whole answer."""
         await self.send({"id": method, "method": method, "params": params})
-        return json.loads(await self.socket.recv())  # type: ignore[no-any-return]
+        return json.loads(await self.socket.recv())
 
     async def done(self, prompt: dict[str, Any]) -> None:
         await self.send({"id": prompt["id"], "result": DONE})

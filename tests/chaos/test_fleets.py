@@ -22,7 +22,7 @@ from acp_host.fleet.attempt import Caller
 from acp_host.fleet.engine import AttemptLost, LocalEngine
 from acp_host.fleet.git import GitFailed
 from acp_host.fleet.places import Place
-from tests.fleet.helpers import SOURCES_ONLY, command, files_of, git, gone, repository, until_there
+from tests.fleet.helpers import SOURCES_ONLY, command, files_of, git, gone, nothing_left, repository, until_there
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="the programs and scripts are for POSIX"),
@@ -39,11 +39,6 @@ def repo(tmp_path: Path) -> Path:
 
 async def run(tmp_path: Path, *jobs: Job, **options: Any) -> FleetReport:
     return await fleet.run(jobs, **{"agent": command(), "copies_in": tmp_path / "copies", **QUICK, **options})
-
-
-def nothing_left(tmp_path: Path, repo: Path) -> bool:
-    left = [path for path in (tmp_path / "copies").rglob("*") if not path.name.startswith("agents-")]
-    return left == [] and git("worktree", "list", cwd=repo).count("\n") == 1
 
 
 async def test_r410_a_job_that_dies_takes_no_other_with_it(tmp_path: Path, repo: Path) -> None:

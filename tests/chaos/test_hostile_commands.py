@@ -46,6 +46,7 @@ class Clingers:
         program, *arguments = self.command(how)
         params = {**SESSION, "command": program, "args": arguments, **members}
         terminal = {**SESSION, **(await agent.call("terminal/create", params))["result"]}
+        # The protocol has no event for output.
         while "ready" not in (await agent.call("terminal/output", terminal))["result"]["output"]:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
         return terminal

@@ -90,7 +90,7 @@ async def test_r376_an_agent_reads_while_a_user_saves(
     def slow_write(*arguments: Any, **options: Any) -> None:
         half.set()
         assert whole.wait(30)
-        write(*arguments, **options)  # type: ignore[no-untyped-call]
+        write(*arguments, **options)
 
     monkeypatch.setattr(nbformat, "write", slow_write)
     saving = asyncio.create_task(there.save(notebook(prose("a", "new"))))

@@ -243,10 +243,10 @@ async def test_r196_what_crosses_a_set_on_its_way_does_not_flicker() -> None:
 @pytest.mark.parametrize(
     "server",
     [
-        McpServerStdio("s", "/bin/s", None, ()),  # type: ignore[arg-type]
-        McpServerStdio("s", "/bin/s", (), None),  # type: ignore[arg-type]
-        McpServerStdio(None, "/bin/s", (), ()),  # type: ignore[arg-type]
-        McpServerHttp("h", "https://example.org", {"X": "1"}),  # type: ignore[arg-type]
+        McpServerStdio("s", "/bin/s", None, ()),
+        McpServerStdio("s", "/bin/s", (), None),
+        McpServerStdio(None, "/bin/s", (), ()),
+        McpServerHttp("h", "https://example.org", {"X": "1"}),
         {"name": "s", "command": "/bin/s"},
     ],
 )

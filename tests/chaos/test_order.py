@@ -22,6 +22,7 @@ from tests.chaos.bad_agents import (
     EDIT,
     chunk,
     connected,
+    in_virtual_time,
     line,
     open_session,
     permission,
@@ -289,6 +290,7 @@ async def test_r25_an_end_before_the_last_words() -> None:
         assert texts([await session.next_update_between_turns()]) == ["part two"]
 
 
+@in_virtual_time
 async def test_r26_a_silent_agent_is_cancelled_in_time() -> None:
     async def script(agent: ScriptedAgent) -> None:
         prompt = await agent.expect("session/prompt")
@@ -302,6 +304,7 @@ async def test_r26_a_silent_agent_is_cancelled_in_time() -> None:
     assert "no update for 0.1 s" in result.outcome.detail
 
 
+@in_virtual_time
 async def test_r26_any_sign_of_life_starts_the_time_anew() -> None:
     async def script(agent: ScriptedAgent) -> None:
         prompt = await agent.expect("session/prompt")
@@ -319,6 +322,7 @@ async def test_r26_any_sign_of_life_starts_the_time_anew() -> None:
 
 
 @pytest.mark.parametrize("held", [0.25, 0.9])
+@in_virtual_time
 async def test_r26_the_time_a_user_takes_does_not_count(held: float) -> None:
     """The question is open for longer than the limit, or answered shortly before it is looked at."""
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, CDPSession, expect
 
 from acp_host.testing import ScriptedAgent, gallery
 from acp_host.testing.gallery import HOSTILE_TEXTS
@@ -130,17 +129,25 @@ async def test_r324_the_frame_around_a_question_is_the_hosts(browser: Browser) -
 
 async def test_r325_long_and_deep_texts_are_drawn_and_the_answers_stay_in_reach(browser: Browser) -> None:
     async with exhibition(browser) as shown:
+        devtools = await shown.watched.page.context.new_cdp_session(shown.watched.page)
+        await devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
         for name in places(SIZES):
             state = gallery.get(name)
-            began = time.monotonic()
+            began = await worked(devtools)
             await shown.show(state, panels=False)
-            assert time.monotonic() - began < 10, name
+            assert await worked(devtools) - began < 10, name
             assert shown.watched.faults == [], name
             if state.session.questions:
                 answers = shown.watched.page.locator(".question .answers button")
                 if await answers.count():
                     await answers.first.click(trial=True)
             assert await shown.watched.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+
+
+async def worked(devtools: CDPSession) -> float:
+    """Seconds of the processor's time that the page's main thread has taken: the same on a busy machine."""
+    told = await devtools.send("Performance.getMetrics")
+    return float(next(metric["value"] for metric in told["metrics"] if metric["name"] == "TaskDuration"))
 
 
 async def test_r326_names_of_the_language_are_names_like_any_other(browser: Browser) -> None:

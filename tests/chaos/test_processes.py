@@ -94,7 +94,7 @@ async def agents() -> AsyncIterator[Agents]:
 
 
 def pid_of(host: HostConnection) -> int:
-    return host._driver.transport.pid  # type: ignore[attr-defined, no-any-return]
+    return host._driver.transport.pid
 
 
 # Everything is ended
@@ -430,7 +430,7 @@ async def test_r91_an_agent_that_does_not_read(agents: Agents) -> None:
                 await host.notify("_vendor/note", {})
         assert not turn.done
         started = time.monotonic()
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 20
     with pytest.raises(OutcomeUnknown):
         await turn
 

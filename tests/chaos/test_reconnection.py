@@ -167,11 +167,11 @@ async def test_r257_reminders_without_an_answer_are_settled_by_the_agents_list()
         session = await host.new_session("/")
         first, second = session.remind_soon("arrived"), session.remind_soon("vanished")
         await until(lambda: session.is_suspended)
-        assert [session.reminders.get(each.id).status for each in (first, second)] == ["uncertain"] * 2  # type: ignore[union-attr]
+        assert [session.reminders.get(each.id).status for each in (first, second)] == ["uncertain"] * 2
         third = session.remind_soon("waited")
-        assert session.reminders.get(third.id).status == "queued"  # type: ignore[union-attr]
+        assert session.reminders.get(third.id).status == "queued"
         host.reconnect_now()
-        await until(lambda: session.reminders.get(third.id).status == "pending")  # type: ignore[union-attr]
+        await until(lambda: session.reminders.get(third.id).status == "pending")
         statuses = {entry.body: entry.status for entry in session.reminders.snapshot().entries}
         assert statuses["waited"] == "pending"
         assert statuses["vanished"] in ("failed", "uncertain")
@@ -539,9 +539,9 @@ async def test_r274_commands_go_on_over_the_network_and_end_with_a_process(tmp_p
         ):
             session = await host.new_session(tmp_path)
             await back(host, way)
-            await until(lambda session=session: bool(session.state.snapshot().terminals))  # type: ignore[misc]
+            await until(lambda session=session: bool(session.state.snapshot().terminals))
             if not goes_on:
-                await until(lambda session=session: terminal_of(session).ended)  # type: ignore[misc]
+                await until(lambda session=session: terminal_of(session).ended)
             assert terminal_of(session).ended is not goes_on
 
 

@@ -12,11 +12,11 @@ import pytest
 
 import acp_host
 from acp_host import DiagnosticKind, InvalidInput, Recording
-from acp_host.recording import RecordedLine, read_recording
 from acp_host.recording import recorder as recorder_module
 from acp_host.recording.anonymise import anonymise
 from acp_host.testing import ReferenceAgent, ScriptedAgent
 from tests.chaos.bad_agents import DONE, conversation, kinds, open_session, until
+from tests.recording.live import recorded
 
 
 @pytest.fixture
@@ -33,12 +33,6 @@ def program(tmp_path: Path) -> Path:
 
 def written(path: Path) -> str:
     return path.read_text(encoding="utf-8")
-
-
-def recorded(path: Path) -> list[RecordedLine]:
-    lines = list(read_recording(path))
-    assert [line.problem for line in lines if line.problem] == []
-    return lines
 
 
 async def test_r275_noise_is_recorded_as_it_came(path: Path) -> None:

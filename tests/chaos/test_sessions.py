@@ -143,12 +143,12 @@ async def test_r183_everything_of_a_replay_is_history_and_nothing_of_it_is_dropp
         snapshot = session.state.snapshot()
         assert [entry.replayed for entry in snapshot.transcript] == [True, True, True]
         assert len(snapshot.plans) == 1
-        assert [option.current_value for option in snapshot.config_options] == ["a"]  # type: ignore[union-attr]
+        assert [option.current_value for option in snapshot.config_options] == ["a"]
         await session.set_config_option("model", "b")
         await session.prompt("go")
         snapshot = session.state.snapshot()
         assert [entry.replayed for entry in snapshot.transcript] == [True, True, True, False, False]
-        assert [option.current_value for option in snapshot.config_options] == ["b"]  # type: ignore[union-attr]
+        assert [option.current_value for option in snapshot.config_options] == ["b"]
 
 
 @pytest.mark.parametrize("ending", ["error", "end"])

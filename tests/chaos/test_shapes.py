@@ -223,12 +223,12 @@ async def test_r47_mcp_servers_are_sent_whole_or_not_at_all() -> None:
 
     async with connected(script) as host:
         for bad, says in [
-            (McpServerStdio("notes", "/bin/notes", None, ()), r"null at \$\.mcpServers\[0\]\.args"),  # type: ignore[arg-type]
+            (McpServerStdio("notes", "/bin/notes", None, ()), r"null at \$\.mcpServers\[0\]\.args"),
             ({"name": "notes", "command": "/bin/notes"}, r"'args' is missing at \$\.mcpServers\[0\]"),
             (None, r"\$\.mcpServers\[0\]"),
         ]:
             with pytest.raises(InvalidInput, match=says):
-                await host.new_session(mcp_servers=[bad])  # type: ignore[list-item]
+                await host.new_session(mcp_servers=[bad])
         with pytest.raises(NotSupported, match=r"mcpCapabilities\.http"):
             await host.new_session(mcp_servers=[McpServerHttp("notes", "http://127.0.0.1:1", ())])
         for good in ([whole], [named], []):

@@ -42,6 +42,7 @@ async def ask(agent: ScriptedAgent, what: str, terminal: Terminal) -> Any:
 
 async def first_output(agent: ScriptedAgent, terminal: Terminal) -> str:
     """Ask again and again until the command has printed something."""
+    # The protocol has no event for output.
     while not (printed := (await ask(agent, "output", terminal))["output"]):  # noqa: ASYNC110
         await asyncio.sleep(0.01)
     return str(printed)
@@ -257,7 +258,7 @@ class FallingRunner:
         if self.started == 1:
             raise RuntimeError("no window")
         if self.started == 2:
-            return None  # type: ignore[return-value]
+            return None
         events.printed("half")
         return _Stuck()
 

@@ -56,7 +56,7 @@ async def test_r151_a_list_that_is_sent_again_takes_the_place_of_the_old_one() -
         {**CALL, "content": [text("one"), text("two")], "locations": [{"path": "/a"}, {"path": "/b"}]},
         changed(content=[text("three")], locations=[{"path": "/c"}]),
     )
-    assert [item.content.text for item in call.content] == ["three"]  # type: ignore[union-attr]
+    assert [item.content.text for item in call.content] == ["three"]
     assert [location.path for location in call.locations] == ["/c"]
     [call] = await after({**CALL, "content": [text("one")]}, changed(content=[]))
     assert call.content == ()
@@ -77,7 +77,7 @@ async def test_r152_an_id_for_the_stream_and_another_for_the_work() -> None:
 @pytest.mark.parametrize("later", ["failed", "in_progress", "wedged"])
 async def test_r153_what_was_sent_is_shown_and_can_be_corrected(later: str) -> None:
     [call] = await after(CALL, changed(status="completed", content=[text("Error: no such file")]))
-    assert (call.status, call.content[0].content.text) == ("completed", "Error: no such file")  # type: ignore[union-attr]
+    assert (call.status, call.content[0].content.text) == ("completed", "Error: no such file")
     [call] = await after(CALL, changed(status="completed"), changed(status=later))
     assert call.status == later
 
@@ -135,7 +135,7 @@ async def test_r156_a_history_has_everything_in_it_once(answered: int) -> None:
     async with connected(script) as host:
         for _ in range(2):  # and once again: nothing is there twice
             session = await host.load_session("old")
-            await until(lambda session=session: len(session.state.snapshot().transcript) == 3)  # type: ignore[misc]
+            await until(lambda session=session: len(session.state.snapshot().transcript) == 3)
         turn = session.prompt("go")
         updates = [update async for update in turn]
         snapshot = session.state.snapshot()
@@ -143,7 +143,7 @@ async def test_r156_a_history_has_everything_in_it_once(answered: int) -> None:
     assert (await turn).text == "new"
     assert [entry.replayed for entry in snapshot.transcript] == [True, True, True, False, False]
     assert len(snapshot.plans) == 1
-    assert [entry.status for entry in snapshot.plans[0].content.entries] == ["completed"]  # type: ignore[union-attr]
+    assert [entry.status for entry in snapshot.plans[0].content.entries] == ["completed"]
     assert [command.name for command in snapshot.commands] == ["review"]
     assert snapshot.info.title == "Thoughts"
     assert snapshot.usage.used == 5

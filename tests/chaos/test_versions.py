@@ -287,7 +287,7 @@ async def test_r238_have_a_mode_that_is_an_option() -> None:
     async with connected(transport) as host:
         session = await host.new_session()
         await session.set_mode("code")
-        assert session.options.snapshot().get("how").value == "code"  # type: ignore[union-attr]
+        assert session.options.snapshot().get("how").value == "code"
         bare = await host.new_session()
         with pytest.raises(NotSupported, match="configuration option of the category 'mode'"):
             await bare.set_mode("code")

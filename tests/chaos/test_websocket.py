@@ -209,7 +209,7 @@ async def test_r210_agents_elsewhere_that_want_files_and_commands() -> None:
     async with asyncio.timeout(PATIENCE), elsewhere(turn) as place:
         for service in ("files", "terminals"):
             with pytest.raises(InvalidInput, match="allow_remote_services"):
-                acp_host.connect(place.url, **{service: True})  # type: ignore[arg-type]
+                acp_host.connect(place.url, **{service: True})
         assert place.requests == []
         async with acp_host.connect(place.url) as host:
             await (await host.new_session(WORKSPACE)).prompt("Hi")

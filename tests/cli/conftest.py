@@ -11,7 +11,7 @@ import pytest
 from attrs import frozen
 
 from acp_host.cli import main
-from tests.processes import started_by_tests
+from tests.processes import none_left
 
 PROGRAM = (sys.executable, "-m", "acp_host")
 PATIENCE = 30.0
@@ -72,8 +72,5 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture(autouse=True)
 def nothing_left_behind() -> Iterator[None]:
-    """No process outlives the test that started it."""
-    before = started_by_tests()
-    yield
-    left = started_by_tests() - before
-    assert not left, f"still running: {[process.cmdline() for process in left]}"
+    with none_left():
+        yield

@@ -12,12 +12,16 @@ import pytest
 
 from acp_host.automation.known_agents import Locations
 from acp_host.automation.known_agents.own_entries import OwnEntry, add_own
-from tests.cli.conftest import PATIENCE, Command
+from tests.cli.conftest import Command
 
 if sys.platform == "win32":
     pytest.skip("the shells are not there", allow_module_level=True)
 
 from tests.cli.test_at_a_terminal import on_screen
+
+# A shell starts the command anew for each line.
+PATIENCE = 200
+pytestmark = pytest.mark.timeout(PATIENCE + 20)
 
 BASH = """\
 eval "$(acp-host completion bash)"
@@ -61,7 +65,7 @@ def run(name: str, script: str, *lines: str) -> list[str]:
         pytest.skip(f"{name} is not installed")
     argv = [where, "--no-config" if name == "fish" else "--norc", "-c"]
     text = "".join(f"{line}\n" for line in lines)
-    ran = subprocess.run([*argv, script], input=text, capture_output=True, text=True, timeout=2 * PATIENCE)
+    ran = subprocess.run([*argv, script], input=text, capture_output=True, text=True, timeout=PATIENCE)
     assert ran.stderr == ""
     return ran.stdout.splitlines()
 

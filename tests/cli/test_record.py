@@ -37,7 +37,7 @@ def path(tmp_path: Path) -> Path:
 
 def record(path: Path, *agent: str, **options: object) -> subprocess.CompletedProcess[bytes]:
     command = [*PROGRAM, "record", "--output", os.fspath(path), "--", *agent]
-    return subprocess.run(command, capture_output=True, timeout=PATIENCE, **options)  # type: ignore[call-overload]
+    return subprocess.run(command, capture_output=True, timeout=PATIENCE, **options)
 
 
 @pytest.fixture

@@ -160,7 +160,8 @@ def test_the_prompt_from_a_file_with_attachments_and_reminders(
     assert "Be brief" in ran.out
     assert "From a file" in ran.out
     assert ran.err.count("reminder    by inject_reminder\n") == 2
-    assert "[resource file://" in ran.err or "attached" in ran.out + ran.err
+    assert "content     [file://" in ran.err
+    assert "attached" in ran.err
 
 
 def test_a_reminder_goes_marked_before_the_prompt_where_there_is_no_better_way(

@@ -79,7 +79,7 @@ class Reader:
             return (("words", name) if all(isinstance(word, str) for word in words) else ("integer", None)), False
         definition = self.definitions[name]
         only_one = len(branches(definition)) == 1 and not definition.get("properties")
-        if self._is_object(definition) and not only_one:
+        if is_object(definition, self.definitions) and not only_one:
             return ("type", name), False
         return self.shape(definition)
 
@@ -104,14 +104,6 @@ class Reader:
         shape, nullable = (("const", node["const"]), False) if "const" in node else self.shape(node)
         return Property(shape, required, nullable, frozenset(flag for key, flag in FLAGS.items() if node.get(key)))
 
-    def _is_object(self, node: Mapping[str, Any]) -> bool:
-        """Tell whether a value is an object with named properties, or one of several such objects."""
-        if "$ref" in node:
-            return self._is_object(self.definitions[reference(node)])
-        inner = [*node.get("allOf", ()), *branches(node)]
-        empty = node.get("type") == "object" and "additionalProperties" not in node
-        return "properties" in node or empty or (bool(inner) and all(self._is_object(part) for part in inner))
-
     def _alternatives(self, nodes: list[Mapping[str, Any]]) -> tuple[Shape, bool]:
         pairs = [self.shape(node) for node in nodes]
         shapes = {shape for shape, _ in pairs if shape != "null"}
@@ -132,6 +124,15 @@ class Reader:
     def _inside(self, node: Mapping[str, Any]) -> Shape:
         shape, nullable = self.shape(node)
         return ("nullable", shape) if nullable and shape != "any" else shape
+
+
+def is_object(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> bool:
+    """Tell whether a value is an object with named properties, or one of several such objects."""
+    if "$ref" in node:
+        return is_object(definitions[reference(node)], definitions)
+    inner = [*node.get("allOf", ()), *branches(node)]
+    empty = node.get("type") == "object" and "additionalProperties" not in node
+    return "properties" in node or empty or (bool(inner) and all(is_object(part, definitions) for part in inner))
 
 
 def branches(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.conformance.schema_reader import branches, reference
+from tests.conformance.schema_reader import branches, is_object, reference
 
 Strategy = st.SearchStrategy[Any]
 
@@ -48,7 +48,7 @@ class Strategies:
             return self.named(reference(node))
         if "const" in node:
             return st.just(node["const"])
-        if self._is_object(node):
+        if is_object(node, self.definitions):
             return self._object(node)
         if "not" in node:  # the member of an open vocabulary that stands for all others
             return NEW_WORDS
@@ -82,13 +82,6 @@ class Strategies:
                 values = node.get("additionalProperties", True)
                 return st.dictionaries(TEXTS, JSON if values is True else self._value(values), max_size=2)
         raise TypeError(kind)
-
-    def _is_object(self, node: Mapping[str, Any]) -> bool:
-        if "$ref" in node:
-            return self._is_object(self.definitions[reference(node)])
-        parts = [*node.get("allOf", ()), *branches(node)]
-        empty = node.get("type") == "object" and "additionalProperties" not in node
-        return "properties" in node or empty or (bool(parts) and all(self._is_object(part) for part in parts))
 
     def _object(self, node: Mapping[str, Any]) -> Strategy:
         """Return objects with the properties of one alternative, of what is included, and of ``node`` itself."""

@@ -55,7 +55,7 @@ def _command(line: str) -> Ran:
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(shlex.split(line, comments=True)[1:])
-    written, said = (stream.buffer.getvalue().decode() for stream in (out, err))  # type: ignore[attr-defined]
+    written, said = (stream.buffer.getvalue().decode() for stream in (out, err))
     if file:
         Path(file).write_text(written, encoding="utf-8")
         written = ""

@@ -31,5 +31,5 @@ def test_every_key_is_listed() -> None:
     page = read_page(PAGE)
     listed = " ".join(re.findall(r"^\| (.*?) \|", page, re.MULTILINE)).lower().replace("esc", "escape")
     for binding in ChatApp.BINDINGS:
-        assert binding.key in listed  # type: ignore[union-attr]
+        assert binding.key in listed
     assert f"At most {transcript.MOST} entries" in page

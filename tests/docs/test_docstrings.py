@@ -78,7 +78,7 @@ def loaded_without_toolkit(path: Path, monkeypatch: pytest.MonkeyPatch) -> Modul
     """Return a module of its own that is made from a source, with something else in the place of each toolkit."""
     for name in TOOLKITS:
         stand_in = ModuleType(name)
-        stand_in.__getattr__ = lambda _: AnyOfToolkit  # type: ignore[method-assign]
+        stand_in.__getattr__ = lambda _: AnyOfToolkit
         monkeypatch.setitem(sys.modules, name, stand_in)
     spec = spec_from_file_location(name_of(path), path)
     assert spec is not None
@@ -141,4 +141,4 @@ def test_a_name_or_an_argument_that_is_not_there_is_found() -> None:
         [statement] = ast.parse(code).body
         assert isinstance(statement, ast.Expr)
         with pytest.raises(AssertionError, match="no_such"):
-            check(statement.value, {"acp_host": acp_host})  # type: ignore[arg-type]
+            check(statement.value, {"acp_host": acp_host})

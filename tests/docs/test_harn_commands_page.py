@@ -30,7 +30,7 @@ async def test_the_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
         session = await host.new_session()
         names = await run_page(PAGE, session=session)
         await session.prompt("go")
-        assert [each.status for each in session.state.snapshot().harn.human_requests.values()] == ["answered"]  # type: ignore[union-attr]
+        assert [each.status for each in session.state.snapshot().harn.human_requests.values()] == ["answered"]
     assert names["checkpoint"].status == "ok"
     assert names["mode"].mode == "staged"
     assert names["document"].document_id == "plan-1"

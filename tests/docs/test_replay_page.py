@@ -37,4 +37,4 @@ def test_the_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     for command in commands:
         arguments = shlex.split(command.replace("--speed 4", "--speed 400"))
         assert main(arguments) == (1 if "--lint" in command else 0), command
-        assert capsys.readouterr().out or "--diff" in command
+        assert bool(capsys.readouterr().out) == ("--diff" not in command), command

@@ -15,7 +15,19 @@ import psutil
 from acp_host import PermissionPolicy, PermissionRule
 from acp_host.fleet import JobResult
 
-__all__ = ["AGENT", "SOURCES_ONLY", "command", "files_of", "git", "gone", "repository", "same", "until", "until_there"]
+__all__ = [
+    "AGENT",
+    "SOURCES_ONLY",
+    "command",
+    "files_of",
+    "git",
+    "gone",
+    "nothing_left",
+    "repository",
+    "same",
+    "until",
+    "until_there",
+]
 
 AGENT = Path(__file__).with_name("programs") / "agent.py"
 SOURCES_ONLY = PermissionPolicy(rules=[PermissionRule(name="sources", decision="allow_once", paths=["src/**"])])
@@ -52,6 +64,12 @@ def files_of(directory: Path | str) -> dict[str, str]:
         if ".git" not in name.parts and path.is_file() and not path.is_symlink():
             found[name.as_posix()] = path.read_bytes().decode("utf-8", "backslashreplace")
     return found
+
+
+def nothing_left(tmp_path: Path, *repositories: Path) -> bool:
+    """Tell whether the working copies in ``tmp_path / "copies"`` are gone, and the repositories know of none."""
+    left = [path for path in (tmp_path / "copies").rglob("*") if not path.name.startswith("agents-")]
+    return left == [] and all(git("worktree", "list", cwd=repo).count("\n") == 1 for repo in repositories)
 
 
 def same(result: JobResult) -> tuple[Any, ...]:

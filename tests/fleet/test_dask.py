@@ -19,7 +19,7 @@ from acp_host.cli import main
 from acp_host.fleet import Budget, FleetReport, Job, JobResult
 from acp_host.fleet.dask_engine import DaskEngine
 from acp_host.fleet.engine import EngineLost
-from tests.fleet.helpers import SOURCES_ONLY, command, git, gone, repository, same, until, until_there
+from tests.fleet.helpers import SOURCES_ONLY, command, gone, nothing_left, repository, same, until, until_there
 
 SDK_AGENT = Path(__file__).parents[1] / "interop" / "python_sdk_agent.py"
 QUICK = {"cancel_timeouts": CancelTimeouts(grace=0.2, withdrawn=0.2), "stop_timeouts": StopTimeouts(exit=0.2, kill=5)}
@@ -39,11 +39,6 @@ def repo(tmp_path: Path) -> Path:
 async def run(jobs: list[Job], tmp_path: Path, engine: Any, **options: Any) -> FleetReport:
     given = {"agent": command(), "copies_in": tmp_path / "copies", **options}
     return await fleet.run(jobs, engine=engine, **given)
-
-
-def nothing_left(tmp_path: Path, *repositories: Path) -> bool:
-    left = [path for path in (tmp_path / "copies").rglob("*") if not path.name.startswith("agents-")]
-    return left == [] and all(git("worktree", "list", cwd=repo).count("\n") == 1 for repo in repositories)
 
 
 def kill_worker_of(agent: int) -> None:

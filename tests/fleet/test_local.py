@@ -17,7 +17,7 @@ from acp_host import CancelTimeouts, InvalidInput, InvalidState, PermissionPolic
 from acp_host.fleet import Budget, Fleet, GitFailed, Job, JobResult, Retries, Timeouts
 from acp_host.services.files import FileService
 from acp_host.testing import ReferenceAgent
-from tests.fleet.helpers import SOURCES_ONLY, command, files_of, git, gone, repository, same, until_there
+from tests.fleet.helpers import SOURCES_ONLY, command, files_of, git, gone, nothing_left, repository, same, until_there
 
 Run = Callable[..., Fleet]
 
@@ -37,11 +37,6 @@ def repo(tmp_path: Path) -> Path:
 
 async def file_there(path: Path) -> str:
     return await asyncio.to_thread(until_there, path)
-
-
-def nothing_left(tmp_path: Path, repo: Path) -> bool:
-    left = [path for path in (tmp_path / "copies").rglob("*") if not path.name.startswith("agents-")]
-    return left == [] and git("worktree", "list", cwd=repo).count("\n") == 1
 
 
 async def test_each_job_has_its_result_and_the_original_is_not_touched(run: Run, tmp_path: Path, repo: Path) -> None:

@@ -59,7 +59,7 @@ def killed(tmp_path: Path) -> Path:
 
 
 async def run(folder: Path, **more: object) -> FleetReport:
-    return await fleet.run(jobs_in(folder), **options_in(folder, **more))  # type: ignore[arg-type]
+    return await fleet.run(jobs_in(folder), **options_in(folder, **more))
 
 
 async def test_what_is_done_is_not_done_again_and_what_is_in_doubt_is_said(killed: Path) -> None:
@@ -116,22 +116,22 @@ async def test_others_can_be_run_again_by_how_they_ended(tmp_path: Path) -> None
     jobs = [Job("die", str(tmp_path / "project"), id="a"), Job("say x", str(tmp_path / "project"), id="b")]
     options = {"journal": tmp_path / "fleet.db", "copies_in": tmp_path / "copies"}
     no_agent = [str(tmp_path / "no-such-agent")]
-    first = await fleet.run(jobs, agent=no_agent, **options)  # type: ignore[arg-type]
+    first = await fleet.run(jobs, agent=no_agent, **options)
     assert [result.outcome.kind for result in first.results] == ["failed", "failed"]
-    second = await fleet.run(jobs, agent=command(), rerun=["failed"], **options)  # type: ignore[arg-type]
+    second = await fleet.run(jobs, agent=command(), rerun=["failed"], **options)
     assert [(result.outcome.kind, result.attempt) for result in second.results] == [("unknown", 2), ("completed", 2)]
 
 
 async def test_a_fleet_that_was_stopped_goes_on(tmp_path: Path) -> None:
     repo = str(repository(tmp_path / "project"))
     jobs = [Job(f"gate {tmp_path}/g", repo, id="a"), Job("say x", repo, id="b")]
-    async with fleet.run(jobs, **options_in(tmp_path)) as running:  # type: ignore[arg-type]
+    async with fleet.run(jobs, **options_in(tmp_path)) as running:
         await asyncio.to_thread(until_there, tmp_path / "g.at-the-gate")
         running.cancel("enough")
         (tmp_path / "g").touch()
     assert running.summary.stopped == "enough"
     assert [result.outcome.kind for result in running.report.results] == ["cancelled", "not_run"]
-    report = await fleet.run(jobs, **options_in(tmp_path))  # type: ignore[arg-type]
+    report = await fleet.run(jobs, **options_in(tmp_path))
     assert [(result.outcome.kind, result.from_journal) for result in report.results] == [
         ("cancelled", True),
         ("completed", False),
@@ -140,11 +140,11 @@ async def test_a_fleet_that_was_stopped_goes_on(tmp_path: Path) -> None:
 
 async def test_two_at_once_or_other_jobs_are_refused(tmp_path: Path) -> None:
     repo = str(repository(tmp_path / "project"))
-    async with fleet.run([Job("wait", repo, id="a")], **options_in(tmp_path)) as running:  # type: ignore[arg-type]
+    async with fleet.run([Job("wait", repo, id="a")], **options_in(tmp_path)) as running:
         await asyncio.to_thread(until, (tmp_path / "fleet.db").exists, 30)
         with pytest.raises(InvalidState, match="another run"):
-            await fleet.run([Job("wait", repo, id="a")], **options_in(tmp_path))  # type: ignore[arg-type]
+            await fleet.run([Job("wait", repo, id="a")], **options_in(tmp_path))
         running.cancel()
         await running
     with pytest.raises(InvalidInput, match="another job a"):
-        await fleet.run([Job("say y", repo, id="a")], **options_in(tmp_path))  # type: ignore[arg-type]
+        await fleet.run([Job("say y", repo, id="a")], **options_in(tmp_path))

@@ -120,7 +120,7 @@ class TestCalls:
         with pytest.raises(InvalidInput):
             HarnBridge(operations={name: print})
         with pytest.raises(InvalidInput):
-            HarnBridge(operations={"a.b": 3})  # type: ignore[dict-item]
+            HarnBridge(operations={"a.b": 3})
 
 
 @pytest.mark.parametrize("method", RETIRED)

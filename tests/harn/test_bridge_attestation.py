@@ -114,4 +114,4 @@ class TestAttestation:
     async def test_without_an_adapter_there_is_no_such_thing(self):
         error(-32601, "attests nothing", await call(HarnBridge(), "hypothesis.attest_event", RECEIPT))
         with pytest.raises(InvalidInput):
-            HarnBridge(attestation=True)  # type: ignore[arg-type]
+            HarnBridge(attestation=True)

@@ -104,4 +104,4 @@ class TestShells:
 
     def test_nothing_else_are_shells(self):
         with pytest.raises(InvalidInput):
-            HarnBridge(shells=3)  # type: ignore[arg-type]
+            HarnBridge(shells=3)

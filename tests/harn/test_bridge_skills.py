@@ -53,9 +53,9 @@ class TestSkills:
         error(-32000, "TypeError", await ask(HarnBridge(skills=Broken()), "skills/list"))
         error(-32000, "TypeError", await ask(HarnBridge(skills=Broken()), "skills/fetch", {"id": "x"}))
         with pytest.raises(InvalidInput, match="list"):
-            HarnBridge(skills=object())  # type: ignore[arg-type]
+            HarnBridge(skills=object())
         with pytest.raises(TypeError):
-            SkillEntry(id=3, name="x")  # type: ignore[arg-type]
+            SkillEntry(id=3, name="x")
 
     async def test_changes_are_told_once(self, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(module, "_DEBOUNCE", 0.0)
@@ -125,10 +125,10 @@ class TestMatching:
         error(-32601, "does not rank", await ask(HarnBridge(), "skill/match", {"candidates": []}))
 
     async def test_what_is_no_match_is_an_error(self):
-        error(-32000, "TypeError", await ask(HarnBridge(matcher=lambda r: ["ship"]), "skill/match", {"candidates": []}))  # type: ignore[arg-type, return-value]
+        error(-32000, "TypeError", await ask(HarnBridge(matcher=lambda r: ["ship"]), "skill/match", {"candidates": []}))
         error(-32602, "candidates", await ask(HarnBridge(matcher=lambda r: []), "skill/match", {}))
         with pytest.raises(InvalidInput):
-            HarnBridge(matcher=3)  # type: ignore[arg-type]
+            HarnBridge(matcher=3)
         for score in (-1, float("nan"), float("inf"), "1", True):
             with pytest.raises(InvalidInput):
-                SkillMatch("x", score)  # type: ignore[arg-type]
+                SkillMatch("x", score)

@@ -98,10 +98,10 @@ class TestTools:
     def test_what_makes_no_tool_is_refused(self):
         for wrong in (
             lambda: HostTool(name="", function=print),
-            lambda: HostTool(name="t", function=3),  # type: ignore[arg-type]
+            lambda: HostTool(name="t", function=3),
             lambda: HostTool(name="t", function=print, schema={"type": "nonsense"}),
             lambda: HostTool.of(lambda: 1),
-            lambda: HostTool.of(3),  # type: ignore[arg-type]
+            lambda: HostTool.of(3),
             lambda: HostTool.of(dict),
         ):
             with pytest.raises(InvalidInput):

@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 import acp_host
-from acp_host import Session
 from acp_host.errors import InvalidParams, InvalidState
 from acp_host.harn import HostToolResult, PlanConflict, Provenance, SessionConnections, of
 from acp_host.testing import HarnAgent, HarnTurn
+from tests.harn.whole_agents import running, talking, waits
 from tests.host.scripts import until
-
-
-@asynccontextmanager
-async def talking(agent: HarnAgent, **options: Any) -> AsyncIterator[Session]:
-    async with asyncio.timeout(20), acp_host.connect(agent.transport(), **options) as host:
-        yield await host.new_session()
 
 
 async def says(turn: HarnTurn) -> None:
     await turn.say("Done")
-
-
-async def waits(turn: HarnTurn) -> None:
-    await asyncio.Event().wait()
-
-
-async def running(session: Session, agent: HarnAgent) -> acp_host.Turn:
-    turn = session.prompt("go")
-    await until(lambda: (prompt := agent.sessions[session.id].prompt) is not None and prompt.turn.seen)
-    return turn
 
 
 async def test_going_back_and_forth() -> None:

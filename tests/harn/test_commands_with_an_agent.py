@@ -15,13 +15,8 @@ from acp_host.errors import InvalidState, NotSupported
 from acp_host.state.entries import MessageEntry
 from acp_host.testing.harn import HarnAgent, HarnTurn
 from acp_host.wire.permission import RequestPermissionRequest, SelectedPermissionOutcome
+from tests.harn.whole_agents import talking
 from tests.host.scripts import until
-
-
-@asynccontextmanager
-async def talking(agent: HarnAgent, **options: Any) -> AsyncIterator[Session]:
-    async with asyncio.timeout(20), acp_host.connect(agent.transport(), **options) as host:
-        yield await host.new_session()
 
 
 class Steps:
@@ -207,12 +202,12 @@ async def test_tool_calls_people_and_limits() -> None:
         [call] = session.state.snapshot().tool_calls
         assert call.status == "failed"
         assert agent.sessions[session.id].budget == {"llm_cost_usd": 2.5, "llm_tokens": None}
-        [asked] = session.state.snapshot().harn.human_requests.values()  # type: ignore[union-attr]
+        [asked] = session.state.snapshot().harn.human_requests.values()
         assert (asked.status, asked.prompt) == ("unanswered", "Which branch?")
         with pytest.raises(acp_host.InvalidInput):
             await commands.people.answer(asked.request_id, "trunk")
         await commands.people.answer(asked.request_id, "main", reviewer="ana")
-        await until(lambda: session.state.snapshot().harn.human_requests[asked.request_id].status == "answered")  # type: ignore[union-attr]
+        await until(lambda: session.state.snapshot().harn.human_requests[asked.request_id].status == "answered")
 
 
 async def test_history_files_plans_and_events() -> None:

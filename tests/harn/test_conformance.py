@@ -25,19 +25,12 @@ from acp_host.wire.content import TextContent
 from acp_host.wire.harn.prompt import TerminalKind
 from acp_host.wire.permission import RequestPermissionRequest
 from tests.harn.harness import FIXTURES, frames, named, updates
+from tests.harn.whole_agents import running, talking, waits
 from tests.host.scripts import until
 
-Script = Callable[[HarnTurn], Awaitable[Any]]
 IDENTITY = {"agentInfo": {"name": "harn", "version": "0.10.126"}}
 NATURAL = {"stopReason": "end_turn", "_meta": {"harn": {"terminal": {"kind": "natural"}}}}
 CHUNK = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "again"}}
-
-
-@asynccontextmanager
-async def talking(agent: HarnAgent, **options: Any) -> AsyncIterator[Session]:
-    """Yield a session of a Harn-like agent."""
-    async with asyncio.timeout(20), acp_host.connect(agent.transport(), **options) as host:
-        yield await host.new_session()
 
 
 @asynccontextmanager
@@ -55,17 +48,6 @@ async def scripted(
     async with asyncio.timeout(20), acp_host.connect(agent.transport(), **options) as host:
         yield host, await host.new_session()
         await agent.finished()
-
-
-async def running(session: Session, agent: HarnAgent) -> acp_host.Turn:
-    """Return a turn whose model was asked."""
-    turn = session.prompt("go")
-    await until(lambda: (prompt := agent.sessions[session.id].prompt) is not None and prompt.turn.seen)
-    return turn
-
-
-async def waits(turn: HarnTurn) -> None:
-    await asyncio.Event().wait()
 
 
 def harn(session: Session) -> HarnSnapshot:

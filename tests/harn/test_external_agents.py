@@ -363,7 +363,7 @@ def test_amounts_of_the_wrong_type_are_told() -> None:
         Budget(usd=math.nan, tokens=5),
         Budget(seconds=math.inf),
         Budget(usd=True),
-        Budget(usd="2"),  # type: ignore[arg-type]
+        Budget(usd="2"),
     ],
 )
 async def test_a_budget_needs_a_cap(budget: Budget) -> None:

@@ -231,7 +231,7 @@ def test_what_came_last_is_sent_alone(before: str, after: str, paths: list[str])
     for word in after[len(before) :]:
         recent.add(word)
     new = Topics(t=recent.freeze())
-    operations = harn_operations(old, new, ["t"], "/harn")  # type: ignore[arg-type]
+    operations = harn_operations(old, new, ["t"], "/harn")
     assert [f"{each['op']} {each['path']}" for each in operations] == paths
     assert jsonpatch.apply_patch({"harn": to_json(old)}, operations) == {"harn": to_json(new)}
 
@@ -239,7 +239,7 @@ def test_what_came_last_is_sent_alone(before: str, after: str, paths: list[str])
 def test_a_list_that_begins_anew_is_sent_whole() -> None:
     old = Topics(t=Recent(entries=("a1", "b1")))
     new = Topics(t=Recent(entries=("a2", "b2", "c2")))
-    operations = harn_operations(old, new, ["t"], "/harn")  # type: ignore[arg-type]
+    operations = harn_operations(old, new, ["t"], "/harn")
     assert operations == [{"op": "replace", "path": "/harn/t", "value": {"first": 0, "entries": ["a2", "b2", "c2"]}}]
 
 

@@ -131,7 +131,7 @@ async def test_control_that_is_refused_can_be_taken() -> None:
             with pytest.raises(InvalidInput):
                 await wrong()
         with pytest.raises(InvalidInput):
-            await commands.attach("me", metadata=[1])  # type: ignore[arg-type]
+            await commands.attach("me", metadata=[1])
         for unattached in (commands.heartbeat, commands.detach, commands.takeover):
             with pytest.raises(InvalidState):
                 await unattached()

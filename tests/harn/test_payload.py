@@ -192,4 +192,4 @@ def test_nothing_that_an_agent_sends_raises(kind: str, root: dict[str, Any], met
 
 
 def test_plain_updates_are_looked_at_no_further() -> None:
-    assert translate_harn(AgentMessageChunk(content=None)) is None  # type: ignore[arg-type]
+    assert translate_harn(AgentMessageChunk(content=None)) is None

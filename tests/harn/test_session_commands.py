@@ -110,7 +110,7 @@ async def test_wrong_arguments_send_nothing() -> None:
             {"tokens": False},
         ):
             with pytest.raises(InvalidInput):
-                it.set_budget(**limits)  # type: ignore[arg-type]
+                it.set_budget(**limits)
         wrong: list[Callable[[], Any]] = [
             lambda: it.cancel_tool_call(""),
             lambda: it.history.truncate(-1),
@@ -123,12 +123,12 @@ async def test_wrong_arguments_send_nothing() -> None:
             lambda: it.people.answer("", "x"),
             lambda: it.people.answer("hitl_approval_1", "x"),
             lambda: it.people.approve("hitl_question_1", True),
-            lambda: it.people.approve("hitl_approval_1", "yes"),  # type: ignore[arg-type]
+            lambda: it.people.approve("hitl_approval_1", "yes"),
             lambda: it.people.accept("hitl_approval_1", True),
             lambda: it.people.accept("hitl_escalation_1", True, by="ana"),
             lambda: it.people.accept("hitl_escalation_1", True, reviewer=5),
             lambda: it.people.accept("hitl_escalation_1", True, responded_at=datetime(2026, 1, 1)),
-            lambda: it.inject_host_event("hello", FROM),  # type: ignore[arg-type]
+            lambda: it.inject_host_event("hello", FROM),
             lambda: it.inject_host_event(HostAttachment(**{**members(PICTURE), "sha256": "0a"}), FROM),
             lambda: it.inject_host_event(HostAttachment(**{**members(PICTURE), "size_bytes": -1}), FROM),
         ]

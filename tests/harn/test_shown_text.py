@@ -40,7 +40,7 @@ async def shown(*updates: dict[str, Any]) -> tuple[str, list[Any], list[str]]:
     raw: list[str] = []
     async with acp_host.connect(ScriptedAgent(script).transport()) as host:
         session = await host.new_session()
-        session.on_update(lambda update: raw.append(update.content.text))  # type: ignore[union-attr]
+        session.on_update(lambda update: raw.append(update.content.text))
         result = await session.prompt("Hi")
         entries = [entry for entry in session.state.snapshot().transcript if isinstance(entry, MessageEntry)]
     return result.text, [part for entry in entries[1:] for part in entry.parts], raw

@@ -178,7 +178,7 @@ def test_a_change_under_a_promise_to_change_nothing_is_seen(told: Any, contradic
 
 def test_what_did_not_change_is_the_same_object() -> None:
     desk = Desk()
-    [event] = read(call(durationMs=1)).events  # type: ignore[union-attr]
+    [event] = read(call(durationMs=1)).events
     desk.apply(events.TurnStarted(1, (), ()), event)
     before = desk.state.snapshot().tool_calls[0].harn
     over = {"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"}

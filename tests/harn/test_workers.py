@@ -12,7 +12,6 @@ from acp_host.state.harn.audit import MutationRecord
 from acp_host.state.harn.workers import ENDED, MAX_WORKERS, STATUSES, Worker, WorkerReported
 from tests.harn.harness import Desk, at_root, events_of, named, read, updates
 
-LIVE = sorted(STATUSES - ENDED)
 EVENTS = {
     "WorkerSpawned": "running",
     "WorkerProgressed": "progressed",

@@ -50,6 +50,23 @@ async def in_session(
         yield await host.new_session()
 
 
+def answering(*exchanges: tuple[str, Any]) -> Script:
+    """Return a script that answers requests in order: each with a result, or with the error ``(code, message, data)``.
+
+    The agent keeps what it has received; see ``ScriptedAgent.received``.
+    """
+
+    async def script(agent: ScriptedAgent) -> None:
+        for method, answer in exchanges:
+            await agent.expect(method)
+            if isinstance(answer, tuple):
+                agent.reply_error(*answer)
+            else:
+                agent.reply(answer)
+
+    return script
+
+
 async def until(condition: Callable[[], Any]) -> None:
     """Let the loop go on until something is so."""
     for _ in range(1_000_000):
@@ -57,6 +74,11 @@ async def until(condition: Callable[[], Any]) -> None:
             return
         await asyncio.sleep(0)
     raise AssertionError("it did not happen")
+
+
+def trail(host: HostConnection) -> list[tuple[str, str, str]]:
+    """Return what the audit trail says: what was wanted, the decision, and who made it."""
+    return [(record.action, record.decision, record.decided_by) for record in host.audit.records]
 
 
 def words(speaker: str, text: str) -> dict[str, Any]:

@@ -22,10 +22,7 @@ from acp_host.testing import ScriptedAgent
 from acp_host.wire.elicitation import ElicitationAcceptAction
 from acp_host.wire.files import ReadTextFileRequest, ReadTextFileResponse
 from tests.chaos.bad_agents import DONE, FORM, open_session
-
-
-def trail(host: HostConnection) -> list[tuple[str, str, str]]:
-    return [(record.action, record.decision, record.decided_by) for record in host.audit.records]
+from tests.host.scripts import trail
 
 
 async def asked(

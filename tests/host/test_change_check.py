@@ -330,7 +330,7 @@ async def test_a_prompt_is_sent_once_it_was_looked_and_ends_once_it_was_judged(w
         session = await host.new_session()
         first, second = session.prompt("first"), session.prompt("second")
         for count, sent, ended in [(1, [], 0), (2, ["first"], 0), (3, ["first"], 1), (4, ["first", "second"], 1)]:
-            await until(lambda count=count: looks.begun == count)  # type: ignore[misc]
+            await until(lambda count=count: looks.begun == count)
             await asyncio.sleep(0.01)
             assert (received, first.done + second.done) == (sent, ended)
             looks.go.release()

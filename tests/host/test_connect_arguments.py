@@ -53,17 +53,17 @@ def test_a_class_in_place_of_an_object_is_not_taken_for_a_function(kind: Any) ->
 
 def test_what_was_probably_meant_is_said() -> None:
     with pytest.raises(acp_host.InvalidInput, match=r"a function or None, not str; PermissionPolicy.load\(path\)"):
-        acp_host.connect(["agent"], permissions="policy.toml")  # type: ignore[arg-type]
+        acp_host.connect(["agent"], permissions="policy.toml")
 
 
 def test_an_agent_in_place_of_its_transport() -> None:
     with pytest.raises(acp_host.InvalidInput, match=r"pass its transport\(\)"):
-        acp_host.connect(ReferenceAgent())  # type: ignore[arg-type]
+        acp_host.connect(ReferenceAgent())
 
 
 def test_a_connection_that_was_not_awaited_says_so() -> None:
     with pytest.raises(AttributeError, match=r"'new_session'.*host = await acp_host.connect"):
-        _ = acp_host.connect(["agent"]).new_session  # type: ignore[attr-defined]
+        _ = acp_host.connect(["agent"]).new_session
 
 
 def test_the_signature_is_short_enough_to_be_read() -> None:

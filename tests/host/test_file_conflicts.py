@@ -55,5 +55,5 @@ async def test_a_conflict_is_a_question_that_ends_with_the_turn(tmp_path: Path) 
         await user.withdrawn.wait()
         assert session.state.snapshot().questions == ()
     assert result.stop_reason == "cancelled"
-    assert answers[0]["error"]["code"] == -32800  # type: ignore[index]
+    assert answers[0]["error"]["code"] == -32800
     assert notes.read_text() == "two"

@@ -75,7 +75,7 @@ async def test_a_chip_becomes_a_bubble() -> None:
         await session._driver.call("_deliver")
         await turn
         assert (chip(session).status, said(session)) == ("delivered", ["go", "also run the tests"])
-        assert session.state.snapshot().entry(chip(session).position or 0).message_id == "m-1"  # type: ignore[union-attr]
+        assert session.state.snapshot().entry(chip(session).position or 0).message_id == "m-1"
 
 
 async def test_delivery_before_the_answer() -> None:
@@ -143,7 +143,7 @@ async def test_wrong_arguments_are_told_before_anything_is_sent() -> None:
             {"meta": 5},
         ):
             with pytest.raises(InvalidInput):
-                await session.inject("x", **wrong)  # type: ignore[arg-type]
+                await session.inject("x", **wrong)
         with pytest.raises(InvalidInput):
             await session.inject([])
         with pytest.raises(InvalidInput, match="there is no message 'inj-1'"):
@@ -415,7 +415,7 @@ async def test_the_agents_list_settles_what_waits() -> None:
         assert pending.others == ({"kind": "something"},)
         first, second, third = session.state.snapshot().injections.values()
         assert (first.status, second.status, third.status) == ("gone", "pending", "pending")
-        assert (second.content[0].text, second.own, third.own, third.mode) == ("changed", True, False, "queue")  # type: ignore[union-attr]
+        assert (second.content[0].text, second.own, third.own, third.mode) == ("changed", True, False, "queue")
         await turn
 
 

@@ -155,7 +155,7 @@ async def test_a_start_that_fails_brings_what_was_noticed_and_a_bounded_tail(how
         await agent.stall()
 
     transport = ScriptedAgent(script).transport()
-    transport.stderr_tail = lambda: "x" * 60_000 + "the reason"  # type: ignore[method-assign]
+    transport.stderr_tail = lambda: "x" * 60_000 + "the reason"
     timeouts = acp_host.StartTimeouts(warm=0.2)
     with pytest.raises(StartFailed) as caught:
         await acp_host.connect(transport, start_timeouts=timeouts)

@@ -74,11 +74,11 @@ class TestTransports:
     @pytest.mark.parametrize(
         "server",
         [
-            McpServerStdio("s", "/bin/s", None, ()),  # type: ignore[arg-type]
-            McpServerStdio("s", 7, (), ()),  # type: ignore[arg-type]
-            McpServerHttp("h", "https://example.org", ("X: 1",)),  # type: ignore[arg-type]
-            McpServerStdio("s", "/bin/s", (), (EnvVariable("A", 1),)),  # type: ignore[arg-type]
-            McpServerStdio("s", "/bin/s", (), 7),  # type: ignore[arg-type]
+            McpServerStdio("s", "/bin/s", None, ()),
+            McpServerStdio("s", 7, (), ()),
+            McpServerHttp("h", "https://example.org", ("X: 1",)),
+            McpServerStdio("s", "/bin/s", (), (EnvVariable("A", 1),)),
+            McpServerStdio("s", "/bin/s", (), 7),
             {"name": "s", "command": "/bin/s"},
         ],
     )

@@ -179,7 +179,7 @@ WRONG: list[tuple[str, Callable[[Any], Any]]] = [
     ("capacity", lambda wrong: acp_host.AuditTrail(capacity=-wrong)),
     ("AuditTrail", lambda wrong: acp_host.AuditTrail(file=wrong)),
     ("is no path", lambda wrong: acp_host.RememberedDecisions(wrong)),
-    ("tries", lambda wrong: acp_host.ReopenPolicy(tries=str(wrong))),  # type: ignore[arg-type]
+    ("tries", lambda wrong: acp_host.ReopenPolicy(tries=str(wrong))),
     ("pause", lambda wrong: acp_host.ReopenPolicy(pause=-wrong)),
 ]
 

@@ -111,8 +111,8 @@ async def test_without_the_capability_a_notice_is_a_violation(log: pytest.LogCap
     [
         ({"sessionUpdate": "notice", "severity": "info"}, "title"),
         (notice(""), "title"),
-        (notice(title=None), "title"),  # type: ignore[arg-type]
-        (notice(title=["x"]), "title"),  # type: ignore[arg-type]
+        (notice(title=None), "title"),
+        (notice(title=["x"]), "title"),
         ({"sessionUpdate": "notice", "title": "x"}, "severity"),
         (notice(severity=None), "severity"),
         (notice(severity=3), "severity"),

@@ -38,7 +38,7 @@ async def test_every_observer_is_a_plain_function() -> None:
             with pytest.raises(InvalidInput, match="an observer is a function, not int"):
                 place(5)
         with pytest.raises(InvalidInput, match="answered by a function, not int"):
-            host.on_request("_example/asked", 5)  # type: ignore[arg-type]
+            host.on_request("_example/asked", 5)
         host.on_request("_example/asked", coroutine_function)
 
 

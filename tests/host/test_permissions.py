@@ -31,7 +31,8 @@ from acp_host.wire.elicitation import ElicitationAcceptAction, ElicitationDeclin
 from acp_host.wire.mcp import McpServerStdio
 from acp_host.wire.permission import SelectedPermissionOutcome
 from acp_host.wire.terminals import EnvVariable
-from tests.host.scripts import DONE, connected, until
+from tests.host.scripts import DONE, connected, trail, until
+from tests.interop.users import Asked
 
 FORM = {"properties": {"token": {"type": "string"}}}
 YES_NO = [
@@ -85,22 +86,6 @@ async def answers(*wishes: tuple[str, dict[str, Any]], cwd: Path, **options: Any
         session = await host.new_session(cwd)
         await session.prompt("go")
     return script.answers, host
-
-
-class Person:
-    """A handler that gives the same answer always, and remembers what it was asked."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.requests: list[Any] = []
-
-    def __call__(self, request: Any) -> str:
-        self.requests.append(request)
-        return next(option.option_id for option in request.options if option.kind == self.kind)
-
-
-def trail(host: HostConnection) -> list[tuple[str, str, str]]:
-    return [(record.action, record.decision, record.decided_by) for record in host.audit.records]
 
 
 READ_ONLY = PermissionPolicy.read_only()
@@ -216,7 +201,7 @@ async def test_what_the_agent_said_of_the_call_before_counts(cwd: Path) -> None:
 
 
 async def test_a_handler_is_asked_about_what_the_agent_did_not_ask(cwd: Path) -> None:
-    person = Person("allow_once")
+    person = Asked("allow_once")
     told, host = await answers(write(cwd / "a"), run("echo", "hi"), cwd=cwd, permissions=person)
     assert told == ["done", "done"]
     assert [type(request) for request in person.requests] == [HostPermissionRequest] * 2
@@ -227,7 +212,7 @@ async def test_a_handler_is_asked_about_what_the_agent_did_not_ask(cwd: Path) ->
 
 
 async def test_nobody_is_asked_twice_about_the_same_thing(cwd: Path) -> None:
-    person = Person("allow_once")
+    person = Asked("allow_once")
     told, host = await answers(
         ask(kind="edit", locations=[{"path": str(cwd / "a")}]),
         write(cwd / "a"),
@@ -245,7 +230,7 @@ async def test_nobody_is_asked_twice_about_the_same_thing(cwd: Path) -> None:
 
 async def test_permission_for_a_piece_is_none_for_the_rest_of_a_file(cwd: Path) -> None:
     (cwd / "a").write_text("one two\n")
-    person = Person("allow_once")
+    person = Asked("allow_once")
     edit = ask(kind="edit", content=[{"type": "diff", "path": str(cwd / "a"), "oldText": "one", "newText": "1"}])
     writes = write(cwd / "a", "1 and all that"), write(cwd / "a", "1 two\n")
     told, host = await answers(edit, writes[1], edit, writes[0], cwd=cwd, permissions=person)
@@ -255,7 +240,7 @@ async def test_permission_for_a_piece_is_none_for_the_rest_of_a_file(cwd: Path) 
 
 
 async def test_an_answer_holds_for_its_turn_only(cwd: Path) -> None:
-    person = Person("allow_once")
+    person = Asked("allow_once")
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session("s-1")
@@ -274,7 +259,7 @@ async def test_an_answer_holds_for_its_turn_only(cwd: Path) -> None:
 
 
 async def test_offered_services_can_be_consent_beside_a_handler(cwd: Path) -> None:
-    person = Person("reject_once")
+    person = Asked("reject_once")
     told, _ = await answers(write(cwd / "a"), run("true"), cwd=cwd, permissions=Permissions(ask=person, direct=False))
     assert (told, person.requests) == (["done", "done"], [])
 
@@ -302,7 +287,7 @@ async def test_a_handler_that_fails_utterly_allows_nothing_either(cwd: Path) -> 
 
 
 async def test_what_cannot_be_run_is_refused_before_anybody_is_asked(cwd: Path) -> None:
-    person = Person("allow_once")
+    person = Asked("allow_once")
     told, host = await answers(run("true", cwd="/"), cwd=cwd, permissions=person)
     assert (told, person.requests) == (["-32602"], [])
     assert trail(host) == [("terminal/create", "rejected", "confinement")]
@@ -467,7 +452,7 @@ async def test_out_of_time_rejects_and_says_so(cwd: Path) -> None:
 
 
 async def test_what_is_remembered_always_answers_on_the_next_connection(cwd: Path) -> None:
-    path, person = cwd / "memory.toml", Person("allow_once")
+    path, person = cwd / "memory.toml", Asked("allow_once")
 
     def always(request: Any) -> AnswerToRemember:
         return AnswerToRemember(SelectedPermissionOutcome(person(request)), "always")
@@ -486,7 +471,7 @@ async def test_what_is_remembered_always_answers_on_the_next_connection(cwd: Pat
 
 
 async def test_always_in_the_hosts_own_question_is_for_the_session_and_exact(cwd: Path) -> None:
-    person = Person("allow_always")
+    person = Asked("allow_always")
     told, _ = await answers(
         write(cwd / "a"), write(cwd / "a"), write(cwd / "b"), run("true"), run("true"), cwd=cwd, permissions=person
     )
@@ -499,7 +484,7 @@ async def test_always_in_the_hosts_own_question_is_for_the_session_and_exact(cwd
 
 
 async def test_always_in_the_agents_question_is_the_agents_to_remember(cwd: Path) -> None:
-    person = Person("allow_always")
+    person = Asked("allow_always")
     options = [{"optionId": "ever", "name": "Always", "kind": "allow_always"}]
     edit = ask(options, kind="edit", locations=[{"path": str(cwd / "a")}])
     told, _ = await answers(edit, edit, cwd=cwd, permissions=person)
@@ -539,7 +524,7 @@ async def test_requests_of_subagents_go_to_their_parent_and_end_with_its_turn(cw
 
 
 async def test_what_subagents_do_through_the_host_is_asked_about_and_in_the_trail(cwd: Path) -> None:
-    person, shown = Person("allow_once"), []
+    person, shown = Asked("allow_once"), []
     child = {"sessionUpdate": "subagent_update", "sessionId": "child", "title": "Helper"}
 
     def decide(conflict: Any) -> str:
@@ -578,7 +563,7 @@ async def test_what_subagents_do_through_the_host_is_asked_about_and_in_the_trai
 async def test_to_read_a_file_always_is_not_to_write_it(cwd: Path) -> None:
     """The host would take an answer about a diff for the answer about writing it."""
     diff = {"type": "diff", "path": str(cwd / "src/a"), "newText": "text"}
-    memory, person = RememberedDecisions(), Person("reject_once")
+    memory, person = RememberedDecisions(), Asked("reject_once")
     asked = Permissions(ask=person, remember=memory)
     read = ask(kind="read", title="Look", rawInput={"path": "src/a"})
     path = str(cwd / "src/a")
@@ -709,7 +694,7 @@ async def test_an_option_that_the_agent_does_not_take_is_reported_with_the_ids(c
         await agent.call(*ask())
         agent.reply_error(-32602, "unknown option")
 
-    async with connected(script, permissions=Person("allow_once")) as host:
+    async with connected(script, permissions=Asked("allow_once")) as host:
         turn = (await host.new_session(cwd)).prompt("go")
         with pytest.raises(acp_host.InvalidParams):
             await turn

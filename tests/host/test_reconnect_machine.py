@@ -25,7 +25,7 @@ LOST = ConnectionLost("cut")
 
 
 def machine(random: Callable[[], float] = lambda: 0.0, **policy: float) -> ReconnectMachine:
-    return ReconnectMachine(ReconnectPolicy(**policy), random)  # type: ignore[arg-type]
+    return ReconnectMachine(ReconnectPolicy(**policy), random)
 
 
 def test_the_way_back() -> None:
@@ -148,7 +148,7 @@ def test_the_ends_are_ends() -> None:
 )
 def test_a_policy_that_makes_no_sense(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(wrong))):
-        ReconnectPolicy(**wrong)  # type: ignore[arg-type]
+        ReconnectPolicy(**wrong)
 
 
 STEPS = st.lists(st.tuples(st.sampled_from(["begins", "started", "agreed", "restored", "failed"]), st.floats(0, 40)))

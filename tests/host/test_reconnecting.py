@@ -277,4 +277,4 @@ async def test_a_restart_with_open_sessions_and_a_turn_that_runs(
 
 async def test_a_program_that_sets_reconnect_to_something_else_is_told() -> None:
     with pytest.raises(acp_host.errors.InvalidInput, match="reconnect"):
-        acp_host.connect(["agent"], reconnect=5)  # type: ignore[arg-type]
+        acp_host.connect(["agent"], reconnect=5)

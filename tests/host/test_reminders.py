@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -25,13 +25,12 @@ from acp_host.state.entries import MessageEntry, ReminderNote, Speaker
 from acp_host.state.json_form import to_json
 from acp_host.testing import ScriptedAgent
 from acp_host.wire.codec import encode
+from tests.host.scripts import Script, until
 
 RFC = {"reminders": {"inject": True, "emit": True}}
 HARN = {"session": {"remind": {"pending": {"list": True, "revoke": True}}}, "loadSession": True}
 QUEUE = ReminderPolicy(rungs=(Rung.PREFIXED_USER_MESSAGE,))
 MARKED = "[context from acp_host, not typed by the user · rmd-1]\nwatch out\n[end of context rmd-1]"
-
-Script = Callable[[ScriptedAgent], Awaitable[Any]]
 
 
 @asynccontextmanager
@@ -47,15 +46,6 @@ async def session_with(
     async with acp_host.connect(agent.transport(), **options) as host:
         yield await host.new_session()
     await agent.finished()
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Let the loop go on until something is so."""
-    for _ in range(100_000):
-        if condition():
-            return
-        await asyncio.sleep(0)
-    raise AssertionError("it did not happen")
 
 
 def reminders_and_words(session: Session) -> list[tuple[str, str]]:

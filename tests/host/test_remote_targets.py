@@ -66,14 +66,14 @@ def test_remote_options_go_with_a_url_only() -> None:
     with pytest.raises(InvalidInput, match="remote="):
         acp_host.connect(["agent"], remote=RemoteOptions())
     with pytest.raises(InvalidInput, match="bearer="):
-        acp_host.connect(URL, remote="token")  # type: ignore[arg-type]
+        acp_host.connect(URL, remote="token")
 
 
 @pytest.mark.parametrize("service", ["files", "terminals"])
 def test_an_agent_elsewhere_is_served_nothing_of_this_machine_unless_that_is_said(service: str) -> None:
     with pytest.raises(InvalidInput, match="allow_remote_services=True"):
-        acp_host.connect(URL, **{service: True})  # type: ignore[arg-type]
-    acp_host.connect(URL, **{service: True}, allow_remote_services=True)  # type: ignore[arg-type]
+        acp_host.connect(URL, **{service: True})
+    acp_host.connect(URL, **{service: True}, allow_remote_services=True)
 
 
 def test_its_changes_are_not_looked_for_on_this_machine() -> None:

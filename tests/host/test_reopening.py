@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,27 +15,11 @@ from acp_host.host.reopening import Lost, ReopenPolicy, ReopenResult, ReopenStep
 from acp_host.testing import ReferenceAgent, ScriptedAgent
 from acp_host.wire.mcp import McpServerStdio
 from acp_host.wire.terminals import EnvVariable
-from tests.host.scripts import DONE, connected, shown, until, words
+from tests.host.scripts import DONE, answering, connected, shown, until, words
 
 GONE = (-32002, "Resource not found", {"sessionId": "old"})
 BROKEN = (-32603, "Internal error", None)
 AT_ONCE = ReopenPolicy(pause=0)
-
-Answer = tuple[int, str, Any] | dict[str, Any] | int
-
-
-def answering(*answers: tuple[str, Answer]) -> Callable[[ScriptedAgent], Any]:
-    """A script that expects these methods in this order, and answers them so; then a prompt if one comes."""
-
-    async def script(agent: ScriptedAgent) -> None:
-        for method, answer in answers:
-            await agent.expect(method)
-            if isinstance(answer, tuple):
-                agent.reply_error(*answer)
-            else:
-                agent.reply(answer)
-
-    return script
 
 
 def tried(attempts: Sequence[Any]) -> list[tuple[str, str]]:

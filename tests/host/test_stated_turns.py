@@ -450,10 +450,9 @@ class TestCancelling:
             agent.update({**terminal, "exitStatus": {"signal": "SIGTERM"}, "capabilities": {}}, "s-1")
 
         async with in_session(script) as session:
-            terminals = lambda: session.state.snapshot().terminals  # noqa: E731
-            await until(terminals)
+            await until(lambda: session.state.snapshot().terminals)
             await session.cancel_terminal("t")
-            await until(lambda: terminals()["t"].ended)
+            await until(lambda: session.state.snapshot().terminals["t"].ended)
             with pytest.raises(NotSupported, match="does not offer"):
                 await session.cancel_terminal("t")
             with pytest.raises(InvalidInput, match="no terminal 'other'"):

@@ -9,7 +9,7 @@ import pytest
 
 from acp_host.wire.permission import PermissionOptionKind
 from tests.interop.users import Asked
-from tests.processes import started_by_tests
+from tests.processes import none_left
 
 
 @pytest.fixture
@@ -22,11 +22,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def nothing_left_behind() -> Iterator[None]:
-    """No process outlives the test that started it."""
-    before = started_by_tests()
-    yield
-    left = started_by_tests() - before
-    assert not left, f"still running: {[process.cmdline() for process in left]}"
+    with none_left():
+        yield
 
 
 @pytest.fixture

@@ -130,6 +130,7 @@ class Agent(acp.Agent):
         terminal = await self.host.create_terminal(
             session_id, "/bin/sh", args=["-c", script], env=env, cwd=folder, output_byte_limit=6
         )
+        # The protocol has no event for output.
         while not (await self.host.terminal_output(session_id, terminal.terminal_id)).output:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         waiting = [

@@ -68,7 +68,7 @@ async def test_typescript_server(node_modules: Path) -> None:
         async with acp_host.connect(url) as second:
             assert second.connection_id != host.connection_id
             loaded = await second.load_session(other.id, "/other")
-            assert [entry.text for entry in loaded.state.snapshot().transcript] == ["three four"]  # type: ignore[union-attr]
+            assert [entry.text for entry in loaded.state.snapshot().transcript] == ["three four"]
 
 
 async def test_typescript_server_says_why_it_closes(node_modules: Path) -> None:

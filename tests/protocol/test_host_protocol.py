@@ -200,7 +200,7 @@ def test_what_was_not_agreed_can_be_forced() -> None:
 def test_force_allows_what_was_not_agreed_but_not_what_is_wrong() -> None:
     protocol = agreed()
     with pytest.raises(InvalidInput):
-        protocol.request("session/load", LoadSessionRequest(session_id="s", cwd="/c", mcp_servers=None), force=True)  # type: ignore[arg-type]
+        protocol.request("session/load", LoadSessionRequest(session_id="s", cwd="/c", mcp_servers=None), force=True)
     assert protocol.data_to_send() == b""
 
 
@@ -219,12 +219,12 @@ def test_quirks_say_more_than_the_agent() -> None:
 
 
 INVALID: list[tuple[str, Any, str]] = [
-    ("session/new", NewSessionRequest("/c", None), "session/new: expected an array, got null at $.mcpServers"),  # type: ignore[arg-type]
+    ("session/new", NewSessionRequest("/c", None), "session/new: expected an array, got null at $.mcpServers"),
     ("session/new", {"cwd": "/c"}, "session/new: required property 'mcpServers' is missing at $"),
     ("session/new", UNSET, "session/new: required property 'cwd' is missing at $"),
     ("session/new", None, "session/new: required property 'cwd' is missing at $"),
     ("session/new", [], "session/new: expected an object, got an array at $"),
-    ("session/prompt", PromptRequest("s", ("hi",)), "session/prompt: expected an object, got a string at $.prompt[0]"),  # type: ignore[arg-type]
+    ("session/prompt", PromptRequest("s", ("hi",)), "session/prompt: expected an object, got a string at $.prompt[0]"),
     ("session/prompt", CancelNotification("s"), "session/prompt: required property 'prompt' is missing at $"),
     (
         "session/prompt",
@@ -253,7 +253,7 @@ def test_parameters_that_do_not_fit_are_not_sent(method: str, params: Any, text:
 def test_a_notification_is_checked_too() -> None:
     protocol = agreed()
     with pytest.raises(InvalidInput, match=r"^session/cancel: expected a string, got null at \$\.sessionId$"):
-        protocol.notify("session/cancel", CancelNotification(None))  # type: ignore[arg-type]
+        protocol.notify("session/cancel", CancelNotification(None))
     assert protocol.data_to_send() == b""
 
 

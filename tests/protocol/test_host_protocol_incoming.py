@@ -385,7 +385,7 @@ def test_answers_may_be_plain_json() -> None:
     ("answer", "problem"),
     [
         (None, "required property 'content' is missing at $"),
-        (ReadTextFileResponse(b"bytes"), "expected a string, got a value of type bytes at $.content"),  # type: ignore[arg-type]
+        (ReadTextFileResponse(b"bytes"), "expected a string, got a value of type bytes at $.content"),
         ({"content": None}, "expected a string, got null at $.content"),
         ([], "expected an object, got an array at $"),
         ("text", "expected an object, got a string at $"),

@@ -73,9 +73,9 @@ def test_a_request_is_answered_once() -> None:
     assert peer.unanswered == ("7",)
     for unknown in (7, 0, "0", None, 7.0, True):
         with pytest.raises(InvalidState, match="waits for an answer"):
-            peer.send_result(unknown, None)  # type: ignore[arg-type]
+            peer.send_result(unknown, None)
         with pytest.raises(InvalidState, match="waits for an answer"):
-            peer.send_error(unknown, 1, "m")  # type: ignore[arg-type]
+            peer.send_error(unknown, 1, "m")
     peer.send_error("7", -32603, "m", {"d": 1})
 
     assert sent(peer) == [

@@ -67,7 +67,7 @@ def test_data_that_is_nested_without_end_does_no_harm() -> None:
 
 
 def test_the_ways_to_log_in_go_with_the_error() -> None:
-    [method] = failed({"code": -32000, "message": "no"}).methods  # type: ignore[attr-defined]
+    [method] = failed({"code": -32000, "message": "no"}).methods
     assert method.id == "browser"
-    [method] = failed({"code": -32000, "message": "no", "data": {"authMethods": [{"id": "x", "name": "X"}]}}).methods  # type: ignore[attr-defined]
+    [method] = failed({"code": -32000, "message": "no", "data": {"authMethods": [{"id": "x", "name": "X"}]}}).methods
     assert method.id == "x"

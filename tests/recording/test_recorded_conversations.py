@@ -12,6 +12,7 @@ from acp_host.recording.anonymise import anonymise
 from acp_host.replay import fold_recording
 from acp_host.testing import ReferenceAgent, serve_websocket
 from acp_host.testing.harn import HarnAgent
+from tests.recording.live import structure
 
 EVERYTHING = ("Show me everything.", "/read notes.md", "/ask Which one?", "/notice warning Careful", "/say The end.")
 
@@ -20,15 +21,6 @@ async def talk(host: acp_host.HostConnection, folder: Path) -> None:
     session = await host.new_session(folder)
     for prompt in EVERYTHING:
         await session.prompt(prompt)
-
-
-def structure(value: Any) -> Any:
-    """All but the texts that say something to people, and times."""
-    if isinstance(value, dict):
-        return [structure(item) for item in value.values()]
-    if isinstance(value, list):
-        return [structure(item) for item in value]
-    return str if isinstance(value, str) else value
 
 
 def folds_alike(path: Path) -> str:

@@ -243,7 +243,7 @@ class TestAFullDisk:
 
         monkeypatch.setattr("acp_host.recording.file.os.write", write)
         failed = threading.Event()
-        recorder._report = lambda diagnostic: (reported.append(diagnostic), failed.set())  # type: ignore[assignment]
+        recorder._report = lambda diagnostic: (reported.append(diagnostic), failed.set())
         connection.received.put(b'{"a":1}\n')
         assert failed.wait(10)
         full = False

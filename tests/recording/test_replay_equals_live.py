@@ -17,7 +17,7 @@ from acp_host.replay import fold_recording
 from acp_host.replay.comparing import comparable
 from acp_host.testing import HarnAgent, ReferenceAgent
 from tests.host.scripts import until
-from tests.recording.live import held
+from tests.recording.live import a_turn_that_waits, held
 
 
 def same(live: dict[str, Any], path: Path) -> None:
@@ -31,10 +31,6 @@ def same(live: dict[str, Any], path: Path) -> None:
 
 def written(state: dict[str, Any]) -> str:
     return json.dumps(comparable(state), sort_keys=True, indent=1)
-
-
-async def quiet(session: Session) -> None:
-    await until(lambda: not session.state.snapshot().turn.activity)
 
 
 class TestReferenceAgent:
@@ -86,10 +82,8 @@ class TestReferenceAgent:
     async def test_cancelling_failing_and_questions(self, tmp_path: Path) -> None:
         async def talk(host: HostConnection) -> list[Session]:
             session = await host.new_session(tmp_path)
-            turn = session.prompt("/wait")
+            turn = await a_turn_that_waits(session)
             later = session.prompt("/say never")
-            await until(lambda: session.current_turn is turn)
-            await asyncio.sleep(0.05)
             later.cancel()
             turn.cancel()
             await turn
@@ -116,7 +110,7 @@ class TestReferenceAgent:
             fork = await host.fork_session(session.id, tmp_path)
             await fork.prompt("/say two")
             again = await host.load_session(session.id, tmp_path)
-            await asyncio.sleep(0.4)
+            await until(lambda: not again.state.is_replaying)
             await again.prompt("/say three")
             other = await host.new_session(tmp_path)
             await other.prompt("/say four")
@@ -136,16 +130,14 @@ class TestVersionTwo:
             await session.prompt("Do what you do")
             await session.prompt("/plans\n/notices\n/tool\n/compact\n/title X\n/run ls")
             await session.remind("2 tests failed", dedupe_key="tests")
-            turn = session.prompt("/wait")
-            await until(lambda: session.current_turn is turn)
-            await asyncio.sleep(0.05)
+            turn = await a_turn_that_waits(session)
             turn.cancel()
             await turn
             for option in session.options.snapshot().entries:
                 choices = [choice.value for choice in option.choices] or [True]
                 await session.set_option(option.id, choices[-1])
             again = await host.load_session(session.id, tmp_path)
-            await asyncio.sleep(0.4)
+            await until(lambda: not again.state.is_replaying)
             await again.prompt("/say three")
             return [again]
 

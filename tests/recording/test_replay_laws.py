@@ -14,6 +14,7 @@ from acp_host.recording import encode_line, read_recording
 from acp_host.recording.anonymise import anonymise
 from acp_host.replay import fold_recording
 from acp_host.replay.comparing import compare_states
+from tests.recording.live import structure
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "recordings"
 LINES = [
@@ -92,12 +93,3 @@ def test_whatever_a_file_holds_it_is_folded_alike_when_it_is_anonymous(damage: A
 
     assert structure(after["sessions"]) == structure(before["sessions"])
     assert [each["kind"] for each in after["diagnostics"]] == [each["kind"] for each in before["diagnostics"]]
-
-
-def structure(value: Any) -> Any:
-    """All but what texts say."""
-    if isinstance(value, dict):
-        return [structure(item) for item in value.values()]
-    if isinstance(value, list):
-        return [structure(item) for item in value]
-    return str if isinstance(value, str) else value

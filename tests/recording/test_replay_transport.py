@@ -14,9 +14,10 @@ import acp_host
 from acp_host import HostConnection, InvalidInput, InvalidState, OutcomeUnknown, PermissionPolicy, Session
 from acp_host.recording.format import RecordedLine
 from acp_host.replay.comparing import comparable
-from acp_host.testing import HarnAgent, ReferenceAgent, ReplayDiverged, ReplayTransport
+from acp_host.testing import HarnAgent, HarnTurn, ReferenceAgent, ReplayDiverged, ReplayTransport
+from acp_host.testing.harn.conversation import conversation
 from tests.host.scripts import until
-from tests.recording.live import held, plain
+from tests.recording.live import a_turn_that_waits, held, plain
 
 OFFERS = {"protocolVersion": 1, "agentCapabilities": {}}
 
@@ -55,15 +56,22 @@ async def talk(host: HostConnection) -> list[Session]:
     session = await host.new_session(".")
     await session.prompt("Do what you do")
     await session.remind("2 tests failed", dedupe_key="tests")
-    turn = session.prompt("/wait")
-    await until(lambda: session.current_turn is turn)
-    await asyncio.sleep(0.05)
+    turn = await a_turn_that_waits(session)
     turn.cancel()
     await turn
     return [session]
 
 
-@pytest.mark.parametrize("agent", [ReferenceAgent, HarnAgent])
+async def waits_at_wait(turn: HarnTurn) -> None:
+    if turn.text.endswith("/wait"):
+        await turn.say("on")
+        await asyncio.Event().wait()
+    await conversation(turn)
+
+
+@pytest.mark.parametrize(
+    "agent", [ReferenceAgent, lambda: HarnAgent(waits_at_wait)], ids=["ReferenceAgent", "HarnAgent"]
+)
 async def test_a_host_that_says_the_same_gets_the_same_state(agent: Any, tmp_path: Path) -> None:
     path = tmp_path / "talk.jsonl"
     options = {"permissions": PermissionPolicy.allow_once()}

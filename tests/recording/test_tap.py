@@ -12,9 +12,10 @@ import pytest
 
 import acp_host
 from acp_host.errors import InvalidInput, InvalidState, StartFailed
-from acp_host.recording import RecordedLine, Recorder, Recording, RecordingTransport, read_recording
+from acp_host.recording import RecordedLine, Recorder, Recording, RecordingTransport
 from acp_host.testing import ReferenceAgent, ScriptedAgent
 from acp_host.transports import StdioTransport, memory_pair
+from tests.recording.live import recorded
 
 DIES = """
 import sys
@@ -29,12 +30,6 @@ sys.exit(3)
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "talk.jsonl"
-
-
-def recorded(path: Path) -> list[RecordedLine]:
-    lines = list(read_recording(path))
-    assert [line.problem for line in lines if line.problem] == []
-    return lines
 
 
 def methods(lines: list[RecordedLine], direction: str) -> list[str]:
@@ -98,7 +93,7 @@ async def test_a_recording_that_cannot_be_written_is_said_before_anything_starts
         await acp_host.connect(["touch", os.fspath(mark)], record=tmp_path / "no" / "talk.jsonl")
     assert not mark.exists()
     with pytest.raises(InvalidInput, match="record="):
-        acp_host.connect(["agent"], record=5)  # type: ignore[arg-type]
+        acp_host.connect(["agent"], record=5)
 
 
 async def test_a_start_that_fails_lets_go_of_the_recording(path):

@@ -110,7 +110,7 @@ def cli() -> None:
 
 
 def http() -> None:
-    import h2  # noqa: F401
+    import h2  # noqa: F401 - that it is there is all
 
     from acp_host.transports.remote import remote_transport
 
@@ -229,7 +229,7 @@ def qt() -> None:
 
 
 def fuzz() -> None:
-    import atheris  # noqa: F401
+    import atheris  # noqa: F401 - that it is there is all
 
 
 def docs() -> None:

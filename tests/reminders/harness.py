@@ -20,7 +20,6 @@ from acp_host.wire.converters import structure
 from acp_host.wire.initialize import InitializeResponse
 
 RFC = {"reminders": {"inject": True, "emit": True}}
-RFC_SILENT = {"reminders": {"inject": True, "emit": False}}
 HARN = {"session": {"remind": {"pending": {"list": True, "revoke": True}}}, "_meta": {"harn": {}}}
 BOTH = RFC | HARN
 NONE: dict[str, Any] = {}

@@ -18,7 +18,6 @@ from acp_host.reminders import SHIPPED, Declined, Offer, OnAmbiguous, ReminderPo
 from acp_host.state.reminder_entry import Rung
 from tests.reminders.harness import BOTH, HARN, NONE, RFC, STEERING, Harness
 
-LAST_RUNG = ReminderPolicy(rungs=(Rung.INJECT_REMINDER, Rung.REMIND, Rung.PREFIXED_USER_MESSAGE))
 NEXT = ReminderPolicy(on_ambiguous=OnAmbiguous.NEXT)
 
 

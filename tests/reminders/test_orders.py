@@ -106,8 +106,10 @@ class Telling:
         for kind in one.kinds:
             if kind == "revoked":
                 if one.answered:
-                    step = lambda: say(events.ReminderEnded(f"rmd-{index + 1}", "revoked"))  # noqa: E731
-                    self.steps[f"revoked {index}"] = ((f"answer {index}",), step)
+                    self.steps[f"revoked {index}"] = (
+                        (f"answer {index}",),
+                        lambda: say(events.ReminderEnded(f"rmd-{index + 1}", "revoked")),
+                    )
                 continue
             self.steps[f"{kind} {index}"] = (sent, steps[kind])
             if kind == "deduped":

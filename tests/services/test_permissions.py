@@ -89,7 +89,7 @@ def test_policies_are_values() -> None:
     assert PermissionPolicy.allow_once().default is PermissionDecision.ALLOW_ONCE
     assert len({PermissionPolicy.reject(), PermissionPolicy.allow_once(), PermissionPolicy()}) == 2
     with pytest.raises(AttributeError):
-        PermissionPolicy().default = PermissionDecision.ALLOW_ALWAYS  # type: ignore[misc]
+        PermissionPolicy().default = PermissionDecision.ALLOW_ALWAYS
 
 
 def test_an_unknown_decision_is_refused_with_the_words_that_there_are() -> None:

@@ -74,7 +74,7 @@ class Editor:
     async def start(self, command: TerminalCommand, events: TerminalEvents) -> RunningCommand:
         tab = self.tab(command, events)
         self.tabs.append(tab)
-        return tab  # type: ignore[no-any-return]
+        return tab
 
 
 class Opened:
@@ -166,7 +166,7 @@ async def test_input_and_size_reach_a_runner_that_takes_them(opened: Opened) -> 
     terminal.resize(TerminalSize(90, 20))
     assert (editor.tabs[0].typed, editor.tabs[0].size) == (b"y\n", TerminalSize(90, 20))
     with pytest.raises(InvalidInput, match="bytes"):
-        await terminal.write("y\n")  # type: ignore[arg-type]
+        await terminal.write("y\n")
 
 
 async def test_one_that_takes_none_says_so(opened: Opened) -> None:

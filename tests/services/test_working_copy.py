@@ -187,7 +187,7 @@ def test_a_file_that_becomes_a_fifo_meanwhile_stops_nothing(tree: Path, monkeypa
     entries = working_copy._Look._entries
 
     def swapped(self: object, directory: str) -> object:
-        found = entries(self, directory)  # type: ignore[arg-type]
+        found = entries(self, directory)
         [entry.stat(follow_symlinks=False) for entry in found]
         if directory == os.path.realpath(tree):
             (tree / "file").unlink()

@@ -112,7 +112,7 @@ class Load:
         audit = AuditTrail(capacity=25)  # it is full when all is warm, and then as large as it gets
         audit.on_record(lambda record: self.counts.update([f"decided: {record.action}"]))
         async with acp_host.connect(
-            target,  # type: ignore[arg-type]
+            target,
             files=True,
             terminals=True,
             permissions=PermissionPolicy.allow_once(),
@@ -120,7 +120,7 @@ class Load:
             audit=audit,
             unstable=True,
             allow_remote_services=True,
-            **options,  # type: ignore[arg-type]
+            **options,
         ) as host:
             self.counts["connections"] += 1
             yield host

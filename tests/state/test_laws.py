@@ -48,7 +48,7 @@ def test_folding_in_pieces_is_folding_in_one_go(steps, memory):
         if look in ("flush", "both"):
             pieces.flush()
         if look in ("snapshot", "both"):
-            pieces.snapshot  # noqa: B018 -- looking is what this is about
+            pieces.snapshot  # noqa: B018 - looking is what this is about
     assert form(pieces.snapshot) == form(whole.snapshot)
 
 

@@ -785,7 +785,7 @@ def test_a_thread_that_stands_still_costs_the_owner_nothing_that_grows(
     words: Words, scheduler: ManualScheduler
 ) -> None:
     words.changed.connect(lambda _: None, dispatch=lambda run: None)
-    words._freeze = lambda: ()  # type: ignore[method-assign]
+    words._freeze = lambda: ()
 
     def cost(deliveries: int) -> float:
         begin = time.thread_time()
@@ -831,7 +831,7 @@ def test_the_other_thread_looks_at_the_worst_moment(words: Words, scheduler: Man
     words.say("a")
     scheduler.flush()
     connection = next(iter(words.changed._connections))
-    waiting: Any = connection._waiting  # type: ignore[attr-defined]
+    waiting: Any = connection._waiting
 
     class Interrupted:
         """The deque, at which the other thread looks while the owner is between two steps."""
@@ -850,10 +850,10 @@ def test_the_other_thread_looks_at_the_worst_moment(words: Words, scheduler: Man
                 run_other_thread()
 
     def run_other_thread() -> None:
-        connection._waiting = waiting  # type: ignore[attr-defined]
+        connection._waiting = waiting
         runs.pop(0)()
 
-    connection._waiting = Interrupted()  # type: ignore[attr-defined]
+    connection._waiting = Interrupted()
     words.say("b")
     scheduler.flush()
     while runs:
@@ -1042,7 +1042,7 @@ def test_subscriptions_that_come_and_go_leave_no_memory(words: Words, scheduler:
             words.note("x")
             scheduler.flush()
 
-    words._freeze = lambda: ()  # type: ignore[method-assign]
+    words._freeze = lambda: ()
     cycle(100)
     gc.collect()
     tracemalloc.start()

@@ -731,7 +731,7 @@ def test_what_a_snapshot_costs_does_not_grow_with_the_entries() -> None:
     panel = Panel()
     for _ in range(3):
         panel.made()
-    panel.panel._book._arrange = None  # type: ignore[assignment]  # what goes through all entries is not needed
+    panel.panel._book._arrange = None  # what goes through all entries is not needed
     for number in range(3):
         panel.accepted(f"r-{number}")
     assert panel.ids() == [f"rmd-{number}" for number in range(1, 7)]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -13,34 +11,18 @@ import acp_host
 from acp_host import HostConnection, PermissionPolicy, Session
 from acp_host.errors import InvalidInput, InvalidParams, PromptFailed, RequestFailed
 from acp_host.testing import HarnAgent, HarnTurn
+from tests.harn.whole_agents import connected, running, waits
 from tests.host.scripts import until
 from tests.testing.test_agent_side import serving
-
-
-async def waits(turn: HarnTurn) -> None:
-    await asyncio.Event().wait()
-
-
-@asynccontextmanager
-async def talking(agent: HarnAgent, **options: Any) -> AsyncIterator[tuple[HostConnection, Session]]:
-    async with asyncio.timeout(20), acp_host.connect(agent.transport(), **options) as host:
-        yield host, await host.new_session()
 
 
 async def ask(host: HostConnection, session: Session, method: str, **params: Any) -> Any:
     return await host.request(method, {"sessionId": session.id, **params}, force=True)
 
 
-async def running(session: Session, agent: HarnAgent) -> acp_host.Turn:
-    """Return a turn whose model was asked."""
-    turn = session.prompt("go")
-    await until(lambda: (prompt := agent.sessions[session.id].prompt) is not None and prompt.turn.seen)
-    return turn
-
-
 async def test_the_tour_ends_as_a_completion() -> None:
     agent = HarnAgent()
-    async with talking(agent, permissions=PermissionPolicy.allow_once()) as (_, session):
+    async with connected(agent, permissions=PermissionPolicy.allow_once()) as (_, session):
         result = await session.prompt("Review")
         assert (result.outcome.kind, result.outcome.verified) == ("completed", True)
         assert result.text == "I look at the change. That is all; one question is open. "
@@ -55,7 +37,7 @@ async def test_the_tour_ends_as_a_completion() -> None:
 async def test_the_old_form_says_the_same() -> None:
     snapshots = []
     for old_form in (False, True):
-        async with talking(HarnAgent(old_form=old_form), permissions=PermissionPolicy.allow_once()) as (_, session):
+        async with connected(HarnAgent(old_form=old_form), permissions=PermissionPolicy.allow_once()) as (_, session):
             await session.prompt("Review")
             snapshots.append(session.state.snapshot().harn)
     assert snapshots[0] == snapshots[1]
@@ -64,7 +46,7 @@ async def test_the_old_form_says_the_same() -> None:
 async def test_most_of_what_comes_waits_behind_the_prompt_in_order() -> None:
     agent = HarnAgent(waits)
     answered: list[str] = []
-    async with talking(agent) as (host, session):
+    async with connected(agent) as (host, session):
         turn = await running(session, agent)
 
         async def pending() -> None:
@@ -90,7 +72,7 @@ async def test_most_of_what_comes_waits_behind_the_prompt_in_order() -> None:
 
 async def test_an_agent_of_the_bridge_takes_reminders_at_once() -> None:
     agent = HarnAgent(waits, bridge=True)
-    async with talking(agent) as (host, session):
+    async with connected(agent) as (host, session):
         turn = await running(session, agent)
         assert "reminderId" in await ask(host, session, "session/remind", body="x", mode="finish_step")
         turn.cancel()
@@ -107,7 +89,7 @@ async def test_an_inject_is_delivered_at_the_next_checkpoint_or_at_the_end() -> 
         delivered.extend(turn.delivered)
 
     agent = HarnAgent(script)
-    async with talking(agent) as (host, session):
+    async with connected(agent) as (host, session):
         turn = await running(session, agent)
         await ask(host, session, "session/inject", mode="queue", content="later")
         await ask(host, session, "session/inject", mode="steer", content=[{"type": "text", "text": "now"}])
@@ -127,7 +109,7 @@ async def test_an_interruption_skips_the_tool_that_has_not_begun() -> None:
             begun.append(call)
 
     agent = HarnAgent(script)
-    async with talking(agent) as (host, session):
+    async with connected(agent) as (host, session):
         turn = await running(session, agent)
         await ask(host, session, "session/inject", mode="interrupt_immediate", content="stop")
         ready.set()
@@ -145,7 +127,7 @@ async def test_an_interruption_skips_the_tool_that_has_not_begun() -> None:
 async def test_what_waits_can_be_changed_by_its_owner(params: dict[str, Any], reason: str) -> None:
     """The request is handled behind the prompt; what was cancelled leaves its injects where they are."""
     agent = HarnAgent(waits)
-    async with talking(agent) as (host, session):
+    async with connected(agent) as (host, session):
         turn = await running(session, agent)
         await ask(host, session, "session/inject", mode="steer", content="x")
         turn.cancel()
@@ -173,7 +155,7 @@ async def test_a_tool_call_is_ended_alone() -> None:
         went_on.append(call.cancelled)
 
     agent = HarnAgent(script)
-    async with talking(agent) as (host, session):
+    async with connected(agent) as (host, session):
         turn = await running(session, agent)
         await until(lambda: session.state.snapshot().tool_calls)
         nothing = await ask(host, session, "session/cancel_tool_call", toolCallId="x")
@@ -211,7 +193,7 @@ async def test_a_prompt_fails_in_harns_form() -> None:
             raise turn.failure("rate_limited", "busy", retryable=True, retryAfterMs=2000)
         raise ValueError("a mistake")
 
-    async with talking(HarnAgent(script)) as (_, session):
+    async with connected(HarnAgent(script)) as (_, session):
         with pytest.raises(PromptFailed) as busy:
             await session.prompt("busy")
         assert (busy.value.terminal_class, busy.value.retry_after) == ("rate_limited", 2.0)
@@ -222,7 +204,7 @@ async def test_a_prompt_fails_in_harns_form() -> None:
 
 async def test_a_second_prompt_of_a_session_is_noticed_and_waits() -> None:
     agent = HarnAgent(waits)
-    async with talking(agent) as (host, session):
+    async with connected(agent) as (host, session):
         turn = await running(session, agent)
         prompt = {"prompt": [{"type": "text", "text": "too early"}]}
         second = asyncio.create_task(ask(host, session, "session/prompt", **prompt))
@@ -254,7 +236,7 @@ async def test_a_cancellation_can_be_a_request_which_is_answered_behind_the_prom
 
 async def test_what_does_not_fit_is_refused() -> None:
     agent = HarnAgent(waits)
-    async with talking(agent) as (host, session):
+    async with connected(agent) as (host, session):
         turn = await running(session, agent)
         wrong: list[dict[str, Any]] = [
             {"mode": "shout", "content": "x"},

@@ -256,7 +256,7 @@ async def test_the_agents_end_of_a_connection() -> None:
     await host.start(agent)
     with pytest.raises(InvalidState):
         await host.start(agent)
-    host.receive(b'{\n"method": "spread"}', read_envelope(b'{"method": "spread"}'))  # type: ignore[arg-type]
+    host.receive(b'{\n"method": "spread"}', read_envelope(b'{"method": "spread"}'))
     assert agent.data.count(b"\n") == 2
     host.write(b'{"method": "in ')
     host.write(b'parts"}\n')
@@ -276,7 +276,7 @@ async def test_an_event_that_was_not_sent_waits_for_the_next_reader() -> None:
     reader = host.listen(None)
     assert b"0" in await anext(reader)
     assert b"1" in await anext(reader)
-    await reader.aclose()  # type: ignore[attr-defined]
+    await reader.aclose()
     again = host.listen(None)
     assert [(await anext(again))[-5:-3] for _ in range(2)] == [b" 1", b" 2"]
     await host.close()

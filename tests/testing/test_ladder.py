@@ -17,25 +17,15 @@ from acp_host.state.changes import ChangeSet
 from acp_host.state.entries import MessageEntry, ReminderNote, Speaker
 from acp_host.testing import ReferenceAgent
 from acp_host.wire.text import join_text
+from tests.testing.reminding import SAW_NONE, a_turn_that_waits, say
 
 BODY = "2 tests failed"
-SAW_NONE = "The model saw no reminder.\n"
 NONE = {"without": {"reminders"}}
 LAST_RUNG = ReminderPolicy(rungs=(Rung.INJECT_REMINDER, Rung.REMIND, Rung.PREFIXED_USER_MESSAGE))
 
 
 def harn(*features: str, without: tuple[str, ...] = ()) -> dict[str, Any]:
     return {"without": {"reminders", *without}, "also": {"harn_reminders", *features}}
-
-
-async def say(session: Session, *commands: str) -> str:
-    return (await session.prompt("\n".join(commands))).text
-
-
-async def a_turn_that_waits(session: Session) -> acp_host.Turn:
-    turn = session.prompt("/say on\n/wait")
-    await anext(turn)
-    return turn
 
 
 def saw(body: str = BODY, role: str = "system", times: int = 1) -> str:

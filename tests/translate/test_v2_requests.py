@@ -285,7 +285,7 @@ def test_a_question_about_a_tool_call() -> None:
     assert (question.title, question.description) == ("May I?", "Because.")
     assert question.tool_call.tool_call_id == "c"
     assert (question.tool_call.title, question.tool_call.kind) == ("Edit", "edit")
-    assert question.tool_call.locations[0].line == 3  # type: ignore[index]
+    assert question.tool_call.locations[0].line == 3
     assert question.tool_call.raw_input == {"path": "/w/a"}
     assert [type(item).__name__ for item in question.tool_call.content or ()] == ["Diff", "Content"]
 

@@ -211,7 +211,7 @@ def test_the_life_of_a_job() -> None:
     group = _job.JobGroup(_job.Job(api))
     assert api.limits == 0x2000, "what is in it ends with its last handle"
     assert group.spawn_options["creationflags"] & 0x204 == 0x204
-    group.attach(7, leader)  # type: ignore[arg-type]
+    group.attach(7, leader)
     assert leader.resumed
     assert api.calls == [
         "CreateJobObjectW",
@@ -233,7 +233,7 @@ def test_the_life_of_a_job() -> None:
 def test_a_process_that_no_job_takes_runs_all_the_same(refused: str) -> None:
     leader = Leader()
     group = _job.JobGroup(_job.Job(Kernel32(refused)))
-    group.attach(7, leader)  # type: ignore[arg-type]
+    group.attach(7, leader)
     assert leader.resumed
     assert group.pids() == set()
 

@@ -321,7 +321,7 @@ async def test_backpressure_and_a_bounded_close(agents: Any) -> None:
         await waiting
     assert agents.living(), "whoever waits for the agent to read learns at once that it will not"
     await closing
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 20
     assert recorder.ends == [None]
 
 

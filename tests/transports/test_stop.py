@@ -19,6 +19,7 @@ import pytest
 
 from acp_host.errors import ConnectionLost
 from acp_host.transports import StopTimeouts, stdio
+from tests.chaos.bad_agents import until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs use POSIX signals")
 
@@ -61,7 +62,7 @@ async def test_an_agent_that_ignores_sigterm_is_killed(agents: Any) -> None:
     await recorder.says("ready")
     started = time.monotonic()
     await transport.close()
-    assert 0.2 <= time.monotonic() - started < 4
+    assert 0.2 <= time.monotonic() - started < 20
     assert transport.exit_status == -signal.SIGKILL
     assert agents.says(f"are killed: {transport.pid}")
 
@@ -209,7 +210,7 @@ async def test_what_an_agent_leaves_behind_is_ended(agents: Any, how: str) -> No
     assert len(agents.living()) == 2
     started = time.monotonic()
     await transport.close()
-    assert time.monotonic() - started < 4, "what is left behind is not the agent and gets no time to save itself"
+    assert time.monotonic() - started < 20, "what is left behind is not the agent and gets no time to save itself"
     assert transport.exit_status == 0
     assert agents.says("left processes behind")
 
@@ -372,13 +373,6 @@ def test_a_process_tree_costs_nothing_before_it_is_used() -> None:
     script = "import sys, acp_host.transports; print('psutil' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=True)
     assert done.stdout == "False\n"
-
-
-async def until(done: Any) -> None:
-    """Wait for something that no callback tells of."""
-    async with asyncio.timeout(20):
-        while not done():  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
 
 
 LOOP_GOES_AWAY = """

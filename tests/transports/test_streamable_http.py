@@ -254,7 +254,7 @@ async def test_a_server_with_one_stream(server: HttpServer, status: int) -> None
     async with connected(server) as client:
         for number, session_id in enumerate(["s", "t"], 1):
             client.prompt(number, session_id)
-            await server.until(lambda: len(server.messages("session/prompt")) == number)  # noqa: B023
+            await server.until(lambda number=number: len(server.messages("session/prompt")) == number)
             stream = await server.stream()
             await stream.event(update("hello", session_id))
             await stream.event(result(number))
@@ -321,7 +321,7 @@ async def test_an_answer_waits_not_for_ever_and_nothing_is_lost(server: HttpServ
         before = asyncio.get_running_loop().time()
         await (await server.stream()).event(result(1))
         await client.answer(1)
-        assert 0.2 < asyncio.get_running_loop().time() - before < 5
+        assert 0.2 < asyncio.get_running_loop().time() - before < 20
         await stream.event(update("late"))
         await client.says("late")
 
@@ -905,7 +905,7 @@ async def test_what_on_diagnostic_raises_stops_nothing(server: HttpServer) -> No
     complaints: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context["exception"]))
     async with connected(server, RemoteOptions(warn_size=10)) as client:
-        client.note = fail  # type: ignore[method-assign]
+        client.note = fail
         client.write("session/list", id=1)
         await server.until(lambda: server.messages("session/list"))
         await (await server.stream()).event(result(1))

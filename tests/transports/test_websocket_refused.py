@@ -34,8 +34,6 @@ async def links() -> AsyncIterator[Links]:
 
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch) -> NamedHosts:
-    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
     return NamedHosts(monkeypatch)
 
 

@@ -114,9 +114,14 @@ class Links:
 
 
 class NamedHosts:
-    """Makes names resolve to loopback, so that a server there is one of another machine to the library under test."""
+    """Makes names resolve to loopback, so that a server there is one of another machine to the library under test.
+
+    No proxy of the environment is in the way.
+    """
 
     def __init__(self, patch: Any) -> None:
+        for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            patch.delenv(name, raising=False)
         self._real = socket.getaddrinfo
         self._names: set[str] = set()
         patch.setattr(socket, "getaddrinfo", self._look_up)

@@ -9,10 +9,9 @@ from typing import Any
 
 from attrs import define, field
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
 
 from acp_host.ui.serve import ServedFeed
-from tests.ui.pages import Page
+from tests.ui.pages import Page, page_over
 
 __all__ = ["Answer", "Browser", "get"]
 
@@ -69,22 +68,8 @@ class Browser:
         """Open the feed as the page does."""
         headers = {**self.headers, **options.pop("headers", {})}
         options = {"origin": f"http://{self.host}", "compression": None, "max_size": None, **options}
-        async with connect(f"ws://{self.host}/feed", additional_headers=headers, proxy=None, **options) as socket:
-            page = Page()
-            if before is not None:
-                page.states, page.versions, page.hello = before.states, before.versions, before.hello
-            page.give = socket.send
-
-            async def read() -> None:
-                try:
-                    async for message in socket:
-                        await page.take(message)
-                except ConnectionClosed:
-                    pass
-
-            reading = asyncio.create_task(read())
-            try:
-                yield page
-            finally:
-                await socket.close()
-                await reading
+        async with (
+            connect(f"ws://{self.host}/feed", additional_headers=headers, proxy=None, **options) as socket,
+            page_over(socket, before) as page,
+        ):
+            yield page

@@ -24,7 +24,7 @@ from acp_host.ui.terminal.view import SessionView
 
 __all__ = ["STEERS", "Chat", "chat", "drawn_lines", "screen_text"]
 
-PATIENCE = 15
+PATIENCE = 30
 STEERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What may stand in no line on the screen."""
 LONGEST = 200

@@ -53,4 +53,4 @@ class Contents:
 
     @property
     def cells(self) -> list[dict[str, Any]]:
-        return nbformat.read(self.folder / NAME, as_version=4)["cells"]  # type: ignore[no-any-return, no-untyped-call]
+        return nbformat.read(self.folder / NAME, as_version=4)["cells"]

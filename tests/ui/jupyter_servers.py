@@ -14,10 +14,9 @@ from typing import Any
 import httpx2
 from attrs import frozen
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
 
 from acp_host.testing import ReferenceAgent
-from tests.ui.pages import Page
+from tests.ui.pages import Page, page_over
 
 __all__ = ["AGENTS", "Jupyter", "jupyter"]
 
@@ -49,32 +48,18 @@ class Jupyter:
         """Start an agent; return what is told of it."""
         answer = await self.client.post("acp/api/agents", json={"agent": agent, **members})
         assert answer.status_code == 201, answer.text
-        return answer.json()  # type: ignore[no-any-return]
+        return answer.json()
 
     @asynccontextmanager
     async def page(self, path: str, before: Page | None = None, **headers: str) -> AsyncIterator[Page]:
         """Open the feed of an agent as its page does."""
         url = self.url.replace("http", "ws", 1) + f"acp/{path}feed"
         headers = headers or {"Authorization": f"token {self.token}"}
-        async with connect(url, additional_headers=headers, proxy=None, compression=None, max_size=None) as socket:
-            page = Page()
-            if before is not None:
-                page.states, page.versions, page.hello = before.states, before.versions, before.hello
-            page.give = socket.send
-
-            async def read() -> None:
-                try:
-                    async for message in socket:
-                        await page.take(message)
-                except ConnectionClosed:
-                    pass
-
-            reading = asyncio.create_task(read())
-            try:
-                yield page
-            finally:
-                await socket.close()
-                await reading
+        async with (
+            connect(url, additional_headers=headers, proxy=None, compression=None, max_size=None) as socket,
+            page_over(socket, before) as page,
+        ):
+            yield page
 
 
 @asynccontextmanager
@@ -137,5 +122,5 @@ async def _info(folder: Path, process: asyncio.subprocess.Process, log: Path) ->
 def _told(folder: Path) -> dict[str, Any] | None:
     for path in folder.glob("jpserver-*.json"):
         with suppress(json.JSONDecodeError):  # half of it is there
-            return json.loads(path.read_text())  # type: ignore[no-any-return]
+            return json.loads(path.read_text())
     return None

@@ -1,18 +1,21 @@
-"""What a page does with a feed's messages, as ``docs/feed.md`` says: :class:`Page`."""
+"""What a page does with a feed's messages, as ``docs/feed.md`` says: :class:`Page`, :func:`page_over`."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import jsonpatch
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
 
 from acp_host.ui.feed import Feed, Viewer
 
-__all__ = ["Page"]
+__all__ = ["Page", "page_over"]
 
 
 class Page:
@@ -24,13 +27,16 @@ class Page:
         versions: their versions.
         hello: the first message.
         viewer: gives its commands; set by :meth:`of`.
+
+    Args:
+        before: one that knew something earlier, and comes back as this one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, before: Page | None = None) -> None:
         self.told: list[dict[str, Any]] = []
-        self.states: dict[str, Any] = {}
-        self.versions: dict[str, int] = {}
-        self.hello: dict[str, Any] = {}
+        self.states: dict[str, Any] = before.states if before else {}
+        self.versions: dict[str, int] = before.versions if before else {}
+        self.hello: dict[str, Any] = before.hello if before else {}
         self.latest: dict[str, dict[str, Any]] = {}
         self.diagnostics: list[dict[str, Any]] = []
         self.results: dict[int, dict[str, Any]] = {}
@@ -42,9 +48,7 @@ class Page:
     @classmethod
     def of(cls, feed: Feed, *, may_control: bool = True, before: Page | None = None) -> Page:
         """Return a page that views a feed; ``before``: what an earlier one knew, which comes back."""
-        page = cls()
-        if before is not None:
-            page.states, page.versions, page.hello = before.states, before.versions, before.hello
+        page = cls(before)
         page.viewer = feed.join(page.take, may_control=may_control)
         page.give = page.viewer.receive
         return page
@@ -120,3 +124,22 @@ class Page:
         entries = self.states[session]["transcript"]["entries"]
         parts = [part for entry in entries if entry and entry["type"] == "message" for part in entry["parts"]]
         return ["".join(part["segments"]) for part in parts if part["type"] == "text"]
+
+
+@asynccontextmanager
+async def page_over(socket: ClientConnection, before: Page | None = None) -> AsyncIterator[Page]:
+    """Yield a page at the other end of a WebSocket, which is closed behind it."""
+    page = Page(before)
+    page.give = socket.send
+
+    async def read() -> None:
+        with suppress(ConnectionClosed):
+            async for message in socket:
+                await page.take(message)
+
+    reading = asyncio.create_task(read())
+    try:
+        yield page
+    finally:
+        await socket.close()
+        await reading

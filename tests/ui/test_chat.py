@@ -8,7 +8,6 @@ from pathlib import Path
 from textual.widgets import Button, TabbedContent
 
 from acp_host.testing import AgentTurn, ReferenceAgent, ScriptedAgent
-from acp_host.ui.terminal.permission_form import PermissionForm
 from acp_host.ui.terminal.toasts import NoticeToast
 from tests.ui.chats import chat
 
@@ -53,7 +52,8 @@ async def test_prompts_wait_for_their_turn_and_can_be_taken_back() -> None:
         talk.view.query_one("#waiting").focus()
         await talk.press("down", "down", "delete")
         await talk.until(lambda: len(talk.session.queued_turns) == 1)
-        assert "waits  /say second" not in talk.shown or "waits  /say first" not in talk.shown
+        await talk.until(lambda: "waits  /say second" not in talk.shown)
+        assert "waits  /say first" in talk.shown
 
 
 async def test_escape_cancels_the_turn_and_the_second_ctrl_c_leaves() -> None:
@@ -92,14 +92,17 @@ async def test_two_questions_at_once_are_answered_each_for_itself() -> None:
     async with chat(ReferenceAgent(script=script)) as talk:
         await talk.say("go")
         await talk.shows("first", "second", "1  No [red]way[/red]  (reject_once)", "2  Sure  (allow_once)")
-        await talk.until(lambda: len(talk.view.query(PermissionForm)) == 2)
-        forms = list(talk.view.query(PermissionForm))
-        forms[1].query_one("OptionList").focus()
+        await talk.until(lambda: len(talk.view.query("PermissionForm OptionList")) == 2)
+        answers = talk.view.query("PermissionForm OptionList").last()
+        answers.focus()
+        await talk.until(lambda: answers.has_focus)
         await talk.press("2")
         await talk.until(lambda: len(talk.permissions.pending) == 1)
         await talk.shows("second:", "yes")
-        assert talk.view.prompt.has_focus  # what is typed now answers no other question
-        await talk.press("f2", "1")
+        await talk.until(lambda: talk.view.prompt.has_focus)  # what is typed now answers no other question
+        await talk.press("f2")
+        await talk.until(lambda: not talk.view.prompt.has_focus)
+        await talk.press("1")
         await talk.turn_over()
         await talk.shows("first:", "no")
 

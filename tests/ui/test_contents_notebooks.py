@@ -182,7 +182,7 @@ async def keep_the_law(folder: Path, thread: LoopThread, doing: list[str]) -> No
                 seen = proposed
             if action in ("garbage", "half", "two ids"):
                 assert (folder / NAME).read_text() == before
-        nbformat.validate(nbformat.read(folder / NAME, as_version=4))  # type: ignore[no-untyped-call]
+        nbformat.validate(nbformat.read(folder / NAME, as_version=4))
         for cell in there.cells:
             if cell["id"] == "run":
                 assert cell["outputs"], "a cell that nobody has changed has lost its outputs"

@@ -373,7 +373,7 @@ async def test_options_are_set_and_refused() -> None:
         option = next(each for each in session.options.snapshot().entries if each.choices)
         value = next(choice.value for choice in option.choices if choice.value != option.value)
         await page.do("set_option", session=session.id, option=option.id, value=value)
-        assert session.options.snapshot().get(option.id).value == value  # type: ignore[union-attr]
+        assert session.options.snapshot().get(option.id).value == value
         refused = await page.ask("set_option", session=session.id, option=option.id, value="none of them")
         assert refused["error"]["kind"] == "InvalidInput"
 

@@ -61,7 +61,8 @@ async def test_every_answer_keeps_the_page_to_itself(tmp_path: Path) -> None:
             policy = answer.headers["content-security-policy"]
             assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
             assert "unsafe" not in policy
-            assert "http" not in policy.replace("https", "http").replace("ws://", "") or "evil" not in policy
+            assert "http" not in policy
+            assert "evil" not in policy
             assert answer.headers["referrer-policy"] == "no-referrer"
             assert answer.headers["x-content-type-options"] == "nosniff"
             assert answer.headers["cache-control"] == "no-store"
@@ -187,7 +188,7 @@ async def test_a_command_that_is_too_long_ends_only_its_own_connection(tmp_path:
             await one.until(lambda: one.hello)
             await other.until(lambda: other.latest.get("control", {}).get("viewers") == [1, 2])
             with suppress(ConnectionClosed):  # which may come before all of it is sent
-                await one.give(["x" * 2**20] * 9)  # type: ignore[arg-type]  # in fragments
+                await one.give(["x" * 2**20] * 9)  # in fragments
             await other.until(lambda: other.latest["control"]["viewers"] == [2])
             await other.do("control", take=True)
 
@@ -235,7 +236,7 @@ async def test_a_viewer_that_reads_nothing_holds_up_nobody(tmp_path: Path) -> No
             ]
             writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
             await reader.readuntil(b"\r\n\r\n")
-            writer.transport.pause_reading()  # type: ignore[attr-defined]
+            writer.transport.pause_reading()
             for number in range(10):
                 await session.prompt(f"/flood 2000\n/say {number}")
                 await quick.until(lambda number=number: quick.texts(session.id)[-1:] == [f"{number}"])

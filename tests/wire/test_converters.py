@@ -91,7 +91,7 @@ def test_the_careful_converter_repairs_and_explains() -> None:
 
 VALID: list[tuple[Any, Any]] = [
     (PromptRequest("s", (TextContent("x"), UnknownContent("smell", {"type": "smell"}))), PromptRequest),
-    (PromptRequest("s", [TextContent("x")]), PromptRequest),  # type: ignore[arg-type]
+    (PromptRequest("s", [TextContent("x")]), PromptRequest),
     (NewSessionRequest("/c", (McpServerStdio("n", "c", (), ()),)), NewSessionRequest),
     (
         NewSessionRequest("/c", (), system_prompt=SystemPrompt(SystemPromptMode.APPEND, (TextContent("x"),))),
@@ -112,28 +112,28 @@ def test_what_fits_may_be_sent(value: Any, hint: Any) -> None:
 
 
 REFUSED: list[tuple[Any, Any, str]] = [
-    (PromptRequest("s", ("text",)), PromptRequest, "expected an object, got a string at $.prompt[0]"),  # type: ignore[arg-type]
-    (PromptRequest("s", "text"), PromptRequest, "expected an array, got a string at $.prompt"),  # type: ignore[arg-type]
-    (PromptRequest("s", (Point(1, 2),)), PromptRequest, "required property 'type' is missing at $.prompt[0]"),  # type: ignore[arg-type]
+    (PromptRequest("s", ("text",)), PromptRequest, "expected an object, got a string at $.prompt[0]"),
+    (PromptRequest("s", "text"), PromptRequest, "expected an array, got a string at $.prompt"),
+    (PromptRequest("s", (Point(1, 2),)), PromptRequest, "required property 'type' is missing at $.prompt[0]"),
     (
-        PromptRequest("s", (ImageContent("AA==", None),)),  # type: ignore[arg-type]
+        PromptRequest("s", (ImageContent("AA==", None),)),
         PromptRequest,
         "expected a string, got null at $.prompt[0].mimeType",
     ),
-    (PromptRequest(UNSET, ()), PromptRequest, "required property 'sessionId' is missing at $"),  # type: ignore[arg-type]
-    (NewSessionRequest("/c", None), NewSessionRequest, "expected an array, got null at $.mcpServers"),  # type: ignore[arg-type]
-    (NewSessionRequest(Path("/c"), ()), NewSessionRequest, f"got a value of type {type(Path()).__name__} at $.cwd"),  # type: ignore[arg-type]
+    (PromptRequest(UNSET, ()), PromptRequest, "required property 'sessionId' is missing at $"),
+    (NewSessionRequest("/c", None), NewSessionRequest, "expected an array, got null at $.mcpServers"),
+    (NewSessionRequest(Path("/c"), ()), NewSessionRequest, f"got a value of type {type(Path()).__name__} at $.cwd"),
     (
-        NewSessionRequest("/c", (McpServerStdio("n", "c", ("a", 1), ()),)),  # type: ignore[arg-type]
+        NewSessionRequest("/c", (McpServerStdio("n", "c", ("a", 1), ()),)),
         NewSessionRequest,
         "expected a string, got the number 1 at $.mcpServers[0].args[1]",
     ),
     # What an agent would have to repair is no better.
-    (Sheet("s", (), {}, color=5), Sheet, "expected a string, got the number 5 at $.color"),  # type: ignore[arg-type]
-    (Sheet("s", (5,), {}), Sheet, "expected an object, got the number 5 at $.figures[0]"),  # type: ignore[arg-type]
+    (Sheet("s", (), {}, color=5), Sheet, "expected a string, got the number 5 at $.color"),
+    (Sheet("s", (5,), {}), Sheet, "expected an object, got the number 5 at $.figures[0]"),
     (Sheet("", (), {}), Sheet, "expected a string of at least 1 characters, got 0 at $.sheetId"),
-    (Sheet("s", (), {}, meta=[]), Sheet, "expected an object, got an array at $._meta"),  # type: ignore[arg-type]
-    (ElicitationAcceptAction({"a": None}), CreateElicitationResponse, "got null at $.content.a"),  # type: ignore[dict-item]
+    (Sheet("s", (), {}, meta=[]), Sheet, "expected an object, got an array at $._meta"),
+    (ElicitationAcceptAction({"a": None}), CreateElicitationResponse, "got null at $.content.a"),
     (CancelRequestNotification(True), CancelRequestNotification, "got true at $.requestId"),
 ]
 

@@ -96,7 +96,7 @@ def test_words_of_a_vocabulary_become_plain_strings_and_numbers() -> None:
     class Text(str):
         pass
 
-    plain = unstructure(NewSessionRequest(Text("/c"), (), additional_directories=[Text("/d")]))  # type: ignore[arg-type]
+    plain = unstructure(NewSessionRequest(Text("/c"), (), additional_directories=[Text("/d")]))
     assert {type(plain["cwd"]), type(plain["additionalDirectories"][0])} == {str}
     answer = unstructure(ElicitationAcceptAction({"a": Color.RED, "b": (Color.BLUE,), "c": ErrorCode.PARSE_ERROR}))
     assert answer["content"] == {"a": "red", "b": ["blue"], "c": -32700}
@@ -109,7 +109,7 @@ def test_true_stays_true() -> None:
 
 
 def test_lists_and_other_mappings_are_taken_too() -> None:
-    value: Any = Sheet("s", [Point(1, 2)], MappingProxyType({"a": "b"}), meta=MappingProxyType({"m": 1}))  # type: ignore[arg-type]
+    value: Any = Sheet("s", [Point(1, 2)], MappingProxyType({"a": "b"}), meta=MappingProxyType({"m": 1}))
     data = unstructure(value)
 
     assert data == {

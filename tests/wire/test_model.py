@@ -60,7 +60,7 @@ def test_what_the_schema_does_not_name_is_passed_by_keyword_and_not_shown() -> N
     assert Point(1, 2).extra is NO_EXTRA
     assert repr(Point(1, 2, extra={"secret": 1})) == "Point(x=1, y=2, label=UNSET)"
     with pytest.raises(TypeError):
-        Point(1, 2, "label", {"z": 3})  # type: ignore[misc]
+        Point(1, 2, "label", {"z": 3})
 
 
 def test_the_shared_empty_extra_is_an_empty_mapping_that_stays_so() -> None:
@@ -69,7 +69,7 @@ def test_the_shared_empty_extra_is_an_empty_mapping_that_stays_so() -> None:
     with pytest.raises(KeyError):
         NO_EXTRA["a"]
     with pytest.raises(TypeError):
-        NO_EXTRA["a"] = 1  # type: ignore[index]
+        NO_EXTRA["a"] = 1
 
 
 def test_values_can_be_copied_and_pickled() -> None:

@@ -29,7 +29,7 @@ CASES: dict[str, tuple[bytes, Envelope]] = {
     "id with a raw control character": (b'{"id":"a\tb","method":"m"}', Envelope("a\tb", "m")),
     "id negative": (b'{"id":-0,"method":"m"}', Envelope(0, "m")),
     "id of any size": (b'{"id":%d,"method":"m"}' % 2**70, Envelope(2**70, "m")),
-    "id with a fraction": (b'{"id":1.5,"method":"m"}', Envelope(1.5, "m")),  # type: ignore[arg-type]
+    "id with a fraction": (b'{"id":1.5,"method":"m"}', Envelope(1.5, "m")),
     "id with too many digits": (b'{"id":' + b"9" * 5000 + b',"method":"m"}', Envelope(method="m")),
     "id no number": (b'{"id":NaN,"method":"m"}', Envelope(method="m")),
     "id infinite": (b'{"id":1e999,"method":"m"}', Envelope(method="m")),
@@ -180,7 +180,7 @@ def test_an_id_at_the_very_end_is_found_without_what_is_before(last: int | str |
 )
 def test_the_tail_of_a_line_too_long_to_keep(tail: bytes, request_id: object) -> None:
     assert scan_envelope(b'{"jsonrpc":"2.0","result":{"text":"aaaa', tail=tail) == Envelope(
-        request_id,  # type: ignore[arg-type]
+        request_id,
         has_result=True,
     )
 

@@ -235,7 +235,7 @@ def test_the_path_begins_where_the_value_was() -> None:
     with pytest.raises(DecodeError, match=r"^required property 'text' is missing at \$\.params\.update\.content$"):
         structure_tolerant(params, SessionNotification, "$.params")
 
-    params["update"]["content"]["text"] = 5  # type: ignore[index]
+    params["update"]["content"]["text"] = 5
     with pytest.raises(
         DecodeError, match=r"^expected a string, got the number 5 at \$\.params\.update\.content\.text$"
     ):

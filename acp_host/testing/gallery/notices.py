@@ -14,7 +14,7 @@ __all__ = ["SCENES"]
 
 SCENES = Scenes("notices")
 
-_TITLES = {
+_TITLES: dict[str, str] = {
     NoticeSeverity.INFO: "Settings were reloaded",
     NoticeSeverity.WARNING: "The disk is almost full",
     NoticeSeverity.ERROR: "The index cannot be read",
@@ -28,7 +28,7 @@ def _notice(stage: Stage, severity: str = "info", title: str = "Settings were re
 for _severity in (*NoticeSeverity, "critical", "_tip"):
 
     def _alone(stage: Stage, severity: str = _severity) -> None:
-        title = _TITLES.get(severity, f"Something {severity}")  # type: ignore[call-overload]
+        title = _TITLES.get(severity, f"Something {severity}")
         _notice(stage, severity, title, description="A sentence more about it.")
 
     SCENES.add(f"severity_{_severity}", f"a toast of the severity {_severity}", _alone)

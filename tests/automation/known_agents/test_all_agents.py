@@ -92,7 +92,7 @@ async def test_a_program_has_to_be_downloaded_first(locations: Locations, tmp_pa
     downloaded = await agents.download("prog")
     assert downloaded.target({}).command == (*agents["prog"].way.command[:1], "acp")
     assert load(locations, {})["prog"] == downloaded
-    assert os.path.isfile(downloaded.way.command[0])  # noqa: ASYNC240
+    assert os.path.isfile(downloaded.way.command[0])  # noqa: ASYNC240 - a look at a small disk
 
 
 async def test_a_program_for_other_machines(locations: Locations, tmp_path: Path) -> None:

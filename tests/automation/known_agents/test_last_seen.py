@@ -15,7 +15,7 @@ AT = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
 
 def agent(name: str = "acme", **more: object) -> SeenAgent:
-    return SeenAgent(at=AT, protocol_version=1, name=name, **more)  # type: ignore[arg-type]
+    return SeenAgent(at=AT, protocol_version=1, name=name, **more)
 
 
 def test_what_is_remembered_is_there_again(tmp_path: Path) -> None:

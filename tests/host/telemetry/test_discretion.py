@@ -82,7 +82,7 @@ print([name for name in sys.modules if name.startswith(("opentelemetry", "acp_ho
 
 def test_an_argument_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidInput, match="telemetry"):
-        acp_host.connect(["agent"], telemetry="yes")  # type: ignore[arg-type]
+        acp_host.connect(["agent"], telemetry="yes")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(InvalidInput, match=r"acp-host\[otel\]"):
         acp_host.connect(["agent"], telemetry=True)

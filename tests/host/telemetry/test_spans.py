@@ -42,8 +42,8 @@ async def test_a_conversation(version: int, tmp_path: Path) -> None:
     start, first, second = told.span("acp.connect"), *told.spans("invoke_agent")
     assert start.attributes is not None
     assert start.attributes["acp.protocol.version"] == version
-    assert start.attributes["gen_ai.agent.name"] == host.agreement.agent_info.name  # type: ignore[union-attr]
-    assert start.attributes["gen_ai.agent.version"] == host.agreement.agent_info.version  # type: ignore[union-attr]
+    assert start.attributes["gen_ai.agent.name"] == host.agreement.agent_info.name
+    assert start.attributes["gen_ai.agent.version"] == host.agreement.agent_info.version
     assert parent(told.span("initialize")) == start.context.span_id
     assert dict(told.span("session/new").attributes or {})["gen_ai.conversation.id"] == session.id
     assert (first.name, first.kind, first.parent) == (

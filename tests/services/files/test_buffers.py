@@ -255,7 +255,7 @@ async def test_half_a_surrogate_pair_is_not_written_into_a_document(agent: Agent
 
 def test_a_document_of_something_else_than_text_is_the_callers_mistake() -> None:
     with pytest.raises(InvalidInput, match="bytes"):
-        OpenDocument(text=b"bytes")  # type: ignore[arg-type]
+        OpenDocument(text=b"bytes")
 
 
 def test_line_endings_do_not_count_in_hashes() -> None:

@@ -377,7 +377,7 @@ async def test_many_writes_at_once_lose_nothing(work: Path) -> None:
 
 
 async def test_a_decision_that_is_no_text_is_the_callers_mistake(work: Path) -> None:
-    agent = Agent(FileService(conflict=lambda conflict: True), work)  # type: ignore[arg-type,return-value]
+    agent = Agent(FileService(conflict=lambda conflict: True), work)
     await agent.read()
     (work / "file").write_text(USERS)
     with pytest.raises(InvalidInput, match="text or None, not by bool"):
@@ -444,7 +444,7 @@ def test_texts_are_forgotten_before_hashes_and_the_oldest_first() -> None:
     known = known_texts.KnownTexts(max_files=3, max_text=10)
     for name in "abc":
         known.remember(name, known_texts.KnownText.of(name * 4))
-    assert [known.get(name) and known.get(name).text for name in "abc"] == [None, "bbbb", "cccc"]  # type: ignore[union-attr]
+    assert [known.get(name) and known.get(name).text for name in "abc"] == [None, "bbbb", "cccc"]
     known.remember("b", known_texts.KnownText.of("b" * 11))
     assert known.get("b") == known_texts.KnownText(text_hash("b" * 11), None)
     assert known.get("c") == known_texts.KnownText(text_hash("cccc"), None)
@@ -453,4 +453,4 @@ def test_texts_are_forgotten_before_hashes_and_the_oldest_first() -> None:
     assert known.get("a") is None
     assert known.get("d") == known_texts.KnownText(None, None)
     known.remember("e", known_texts.KnownText.of("e" * 8))
-    assert [known.get(name) and known.get(name).text for name in "bde"] == ["bb", None, "eeeeeeee"]  # type: ignore[union-attr]
+    assert [known.get(name) and known.get(name).text for name in "bde"] == ["bb", None, "eeeeeeee"]

@@ -57,8 +57,7 @@ def test_no_edit_begins_or_ends_inside_of_a_line_ending(old: str, new: str) -> N
 )
 def test_edits_are_small(old: str, new: str, expected: list[tuple[object, object, str]]) -> None:
     assert text_edits(old, new) == tuple(
-        TextEdit(Position(*start), Position(*end), text)  # type: ignore[misc]
-        for start, end, text in expected
+        TextEdit(Position(*start), Position(*end), text) for start, end, text in expected
     )
 
 

@@ -88,7 +88,7 @@ def agent(tmp_path: Path, jupyter: Jupyter) -> Agent:
 
 
 async def seen(agent: Agent) -> dict[str, Any]:
-    return json.loads(await agent.read("open.ipynb"))  # type: ignore[no-any-return]
+    return json.loads(await agent.read("open.ipynb"))
 
 
 async def write(agent: Agent, content: Any) -> None:
@@ -187,11 +187,11 @@ async def test_cells_without_an_id_are_known_by_their_source(agent: Agent, jupyt
         (notebook(prose("a"), {"cell_type": "code"}), "no valid one"),
         (notebook(prose("a") | {"outputs": []}), "no valid one"),
         (notebook(code("a", outputs=None)), "no valid one"),
-        (notebook(prose("a", source=None)), "no valid one"),  # type: ignore[arg-type]
+        (notebook(prose("a", source=None)), "no valid one"),
         (notebook(prose("not an id!")), "no valid one"),
-        (notebook(prose("a") | {"cell_type": []}), "no valid one"),  # type: ignore[arg-type]
+        (notebook(prose("a") | {"cell_type": []}), "no valid one"),
         (notebook(prose("a") | {"cell_type": "__class__"}), "no valid one"),
-        (notebook(3), "no valid one"),  # type: ignore[arg-type]
+        (notebook(3), "no valid one"),
         ({**notebook(), "cells": {}}, "no valid one"),
         ({**notebook(), "nbformat_minor": "5"}, "no valid one"),
         (notebook(prose("a"), prose("b"), prose("a")), "2 cells have the id 'a'"),

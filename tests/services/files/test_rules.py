@@ -99,7 +99,7 @@ def test_a_pattern_is_relative_to_every_directory_of_the_session() -> None:
 @pytest.mark.parametrize("patterns", ["*.pem", [""], ["# comment"], ["!*.pem"], [None], ["a", 3]])
 def test_what_is_no_pattern_is_the_callers_mistake(patterns: object) -> None:
     with pytest.raises(InvalidInput, match="pattern"):
-        FileService(deny=patterns)  # type: ignore[arg-type]
+        FileService(deny=patterns)
     with pytest.raises(InvalidInput, match="pattern"):
         FileRules(read_only=patterns)
 

@@ -76,11 +76,6 @@ def deaf():
     for_ever()
 
 
-def ignores_eof():
-    until_eof()
-    for_ever()
-
-
 def stubborn():
     """Ends by force only."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

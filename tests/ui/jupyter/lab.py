@@ -16,7 +16,7 @@ import nbformat
 from attrs import frozen
 from playwright.async_api import Browser, ConsoleMessage, Locator, Page
 
-__all__ = ["Lab", "Notebook", "jupyter_lab"]
+__all__ = ["Lab", "Notebook", "jupyter_lab", "say"]
 
 _PATIENCE = 60.0
 """Seconds that a server, a kernel or a cell may take."""
@@ -184,6 +184,14 @@ async def jupyter_lab(browser: Browser, folder: Path) -> AsyncIterator[Lab]:
             yield Lab(url=url, token=token, folder=notebooks, browser=browser)
         finally:
             await _ended(server)
+
+
+async def say(view: Locator, text: str) -> None:
+    """Send a prompt in a view, as a user does."""
+    prompt = view.get_by_label("Message to the agent")
+    await prompt.fill(text)
+    await prompt.press("Escape")
+    await prompt.press("Enter")
 
 
 async def _ended(server: asyncio.subprocess.Process) -> None:

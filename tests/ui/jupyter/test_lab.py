@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Browser, expect
 
-from tests.ui.jupyter.lab import Lab, jupyter_lab
+from tests.ui.jupyter.lab import Lab, jupyter_lab, say
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(180)]
 
@@ -36,13 +36,6 @@ print(turn.result.outcome.kind)
 async def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab]:
     async with jupyter_lab(browser, tmp_path_factory.mktemp("lab")) as running:
         yield running
-
-
-async def say(view: Locator, text: str) -> None:
-    prompt = view.get_by_label("Message to the agent")
-    await prompt.fill(text)
-    await prompt.press("Escape")
-    await prompt.press("Enter")
 
 
 async def test_a_conversation(lab: Lab) -> None:

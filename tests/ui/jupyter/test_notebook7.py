@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Browser, expect
 
-from tests.ui.jupyter.lab import Lab, Notebook
+from tests.ui.jupyter.lab import Lab, Notebook, say
 from tests.ui.jupyter_servers import Jupyter, jupyter
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(180)]
@@ -27,13 +27,6 @@ class Notebook7(Notebook):
 
     page_path = "notebooks"
     complaints = ("Cannot read properties of undefined (reading 'schema')",)
-
-
-async def say(view: Locator, text: str) -> None:
-    prompt = view.get_by_label("Message to the agent")
-    await prompt.fill(text)
-    await prompt.press("Escape")
-    await prompt.press("Enter")
 
 
 async def in_kernel(notebook: Notebook) -> None:

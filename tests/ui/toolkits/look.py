@@ -73,7 +73,7 @@ def tk() -> None:
         root.after(0, Look(lambda: (label["text"], "\n".join(panel.get(0, "end"))), root.after, root.destroy))
         run(root, n)
 
-    tkinter.Tk.mainloop = looked_at  # type: ignore[method-assign, assignment]
+    tkinter.Tk.mainloop = looked_at
 
 
 def glib() -> None:

@@ -101,11 +101,11 @@ def tk_timer() -> Window:
     from acp_host.ui import tk as bridge
 
     socket_way: Any = bridge._Socket
-    bridge._Socket = bridge._Timer  # type: ignore[misc, assignment]
+    bridge._Socket = bridge._Timer
     try:
         return tk()
     finally:
-        bridge._Socket = socket_way  # type: ignore[misc]
+        bridge._Socket = socket_way
 
 
 def glib() -> Window:
