@@ -67,13 +67,15 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9]")
 CONTAINERS = frozenset({"env", "environment", "headers"})
 """Members whose values are secrets, whatever their names."""
 
+# These search what an agent writes, however long it is, in linear time: none begins with backslashes, of which there
+# may be any number, and a word that may go on for ever begins where nothing of it stands before.
 _BY_LOOKS = re.compile(
     r"(?P<scheme>\bbearer\s+)(?=\S*\d)[\w.~+/=-]{8,}"
     r"|(?<![\w-])(?:[srp]k-|gh[opsu]_|github_pat_|glpat-|xox[abprs]-|hf_|AKIA|AIza)[\w-]{8,}"
-    r"|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*",
+    r"|(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*",
     re.IGNORECASE,
 )
-_USER_IN_URL = re.compile(r"(?<=://)[^\s/?#@]{1,500}:[^\s/?#@]{1,500}(?=@)")
+_USER_IN_URL = re.compile(r"(?<=://)[^\s/?#@:]{0,500}+:[^\s/?#@]{1,500}+(?=@)")
 _NAME = re.compile(r"""(?<![\w.-])([\w.-]{1,200})(?:\\*["'])?\s{0,8}([:=])\s{0,8}""")
 _VALUE = re.compile(
     r"""(")(?:[^"\\]|\\.){0,10000}|(')(?:[^'\\]|\\.){0,10000}|(\\+["'])[^"'\\]{0,10000}"""
@@ -81,11 +83,11 @@ _VALUE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _NAMED_VALUE = re.compile(
-    r"""(?P<head>\\*"name\\*"\s{0,8}:\s{0,8}\\*"[^"\\]{0,500}\\*"\s{0,8},\s{0,8}\\*"value\\*"\s{0,8}:\s{0,8}\\*")"""
+    r"""(?P<head>"name\\*"\s{0,8}:\s{0,8}\\*"[^"\\]{0,500}\\*"\s{0,8},\s{0,8}\\*"value\\*"\s{0,8}:\s{0,8}\\*")"""
     r"""[^"\\]*""",
 )
 
-_CONTAINED = re.compile(r"""(?P<head>\\*["'](?:env|environment|headers)\\*["']\s{0,8}:\s{0,8}\{)(?P<members>[^{}]*)""")
+_CONTAINED = re.compile(r"""(?P<head>["'](?:env|environment|headers)\\*["']\s{0,8}:\s{0,8}\{)(?P<members>[^{}]*)""")
 _MEMBER_VALUE = re.compile(r"""(?P<head>:\s{0,8}\\*["'])[^"'\\]*""")
 
 
@@ -108,7 +110,7 @@ def redact(value: Any) -> Any:
 
 
 def redact_text(text: str) -> str:
-    """Return text with its secrets replaced by :data:`HIDDEN`. Costs about a millisecond for each 100 kB.
+    """Return text with its secrets replaced by :data:`HIDDEN`. Cost: linear, some 15 ms for each 100 kB.
 
     >>> redact_text("GET https://me:secret@example.com/?api_key=0123456789")
     'GET https://[redacted]@example.com/?api_key=[redacted]'

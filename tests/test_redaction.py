@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ import acp_host
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import RequestFailed, StartFailed
 from acp_host.host.diagnostic_log import DiagnosticLog
-from acp_host.redaction import HIDDEN, Redactor, redact, redact_text
+from acp_host.redaction import HIDDEN, Redactor, is_secret_name, redact, redact_text
 from acp_host.transports import StdioTransport
 from acp_host.wire.mcp import HttpHeader
 from acp_host.wire.providers import SetProviderRequest
@@ -28,6 +29,8 @@ SHOWN = [
     '{"x": "{\\"password\\":\\"hunter2\\"}"}',
     "GITHUB_TOKEN=ghs_hunter2hunter2 node agent.js",
     "https://me:hunter2@example.org/v1",
+    "redis://:hunter2@example.org:6379/0",
+    "https://me:a:hunter2@example.org/v1",
     '{"env": [{"name": "PLAIN", "value": "hunter2"}]}',
     '{"env": {"PLAIN": "hunter2", "B": "hunter2"}}',
     "{'headers': {'X-Plain': 'hunter2'}}",
@@ -61,6 +64,27 @@ def test_a_secret_in_a_text_is_hidden(text: str) -> None:
 )
 def test_what_is_no_secret_stays(text: str) -> None:
     assert redact_text(text) == text
+
+
+ENDLESS = {
+    "backslashes": "\\" * 200_000,
+    "a name and backslashes": '"env' + "\\" * 200_000,
+    "nearly tokens": "eyJ-" * 50_000,
+    "nearly users of addresses": "://" + "a:" * 100_000,
+    "addresses": "://a:b" * 40_000,
+    "names": "a.b-" * 50_000,
+    "keys": "token:" * 30_000,
+    "bearers": "bearer " * 30_000,
+    "white space": '"env" : ' + " " * 200_000,
+}
+
+
+@pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS.keys())
+def test_it_takes_no_longer_for_text_that_is_nearly_a_secret(text: str) -> None:
+    began = time.process_time()
+    redact_text(text)
+    is_secret_name(text.upper().replace(".", "_"))
+    assert time.process_time() - began < 5  # some ms; and minutes, where it takes quadratic time
 
 
 def test_json_is_redacted_by_name_and_place() -> None:

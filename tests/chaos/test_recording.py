@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,26 @@ async def test_r492_a_key_that_is_a_word_changes_no_words(path: Path) -> None:
     text = written(path)
     assert "Error: (none), and [redacted]" in text
     assert "hunter22" not in text
+
+
+async def test_r500_what_is_nearly_a_secret_without_end(path: Path) -> None:
+    """Backslashes, tokens and addresses that go on and on: in messages, in errors, and in lines that are none."""
+    lures = ["\\" * 200_000, "eyJ-" * 50_000, "://" + "a:" * 100_000]
+
+    async def bad(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        for lure in lures:
+            agent.say(lure)
+            agent.send_raw(lure.encode() + b"\n")
+        agent.reply_error(-32603, "".join(lures), {"details": lures}, to=prompt)
+
+    began = time.process_time()
+    async with open_session(bad, record=path) as (host, session):
+        with pytest.raises(acp_host.RequestFailed):
+            await session.prompt("question")
+    assert time.process_time() - began < 15  # a second; minutes, where each place is searched from anew
+    assert len(host.diagnostics) == len(lures)
+    assert "\\" * 100_000 in written(path)
 
 
 async def test_r279_the_last_words_of_an_agent_that_dies_are_recorded(path: Path, tmp_path: Path) -> None:
