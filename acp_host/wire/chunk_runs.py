@@ -29,7 +29,7 @@ from acp_host.wire.ids import MessageId, SessionId
 from acp_host.wire.updates import AgentMessageChunk, AgentThoughtChunk, SessionNotification
 from acp_host.wire.v2 import messages as v2
 
-__all__ = ["ChunkReader", "ChunkRun"]
+__all__ = ["CHUNKS", "ChunkReader", "ChunkRun"]
 
 _LONGEST = 4096
 """Longest line that is learned from, in bytes; of a longer one, most is text."""
@@ -43,6 +43,7 @@ _STRING = rb'"(?:[^"\\]++|\\.)*+"'
 # Where these quotes stand a member's name ends, and not in a string: there they would be escaped.
 _TEXT = re.compile(rb'"text"\s*+:\s*+(' + _STRING + rb")")
 _ID = re.compile(rb'"messageId"\s*+:\s*+(' + _STRING + rb")")
+_ANY_STRING = re.compile(_STRING, re.DOTALL)
 
 
 @model
@@ -94,7 +95,7 @@ class ChunkReader:
         if run is not None:
             return run
         for form in self._forms:
-            if line.startswith(form.head) and (template := form.template(line)) is not None:
+            if (template := form.template(line)) is not None:
                 self._template = template
                 return template.read(lines, start)
         return None
@@ -124,7 +125,7 @@ class ChunkReader:
         if last is not None and last[0] == head and last[1] != text and last[2] == tail:
             self._template = _Template(head, tail, session_id, update.__class__, update.message_id, extra)
             self._forms = [_Form.of(self._template), *self._forms[: _MOST_FORMS - 1]]
-            self._beginning = _common_beginning([form.head for form in self._forms])
+            self._beginning = _common_beginning([form.parts[0] for form in self._forms])
 
 
 def _is_plain(update: Any, text: str) -> bool:
@@ -172,47 +173,49 @@ class _Form:
     """What the lines of a template have in common with those of other messages: everything but text and message id.
 
     Attributes:
-        head: how every line begins.
-        line: a whole line; its groups are ``text`` and, if the message has one, ``id``.
+        parts: what stands before, between and behind the strings that differ.
+        strings: what those are, in their order: ``text`` and, if the message has one, ``id``.
         like: a template of this form.
     """
 
-    head: bytes
-    line: re.Pattern[bytes]
+    parts: tuple[bytes, ...]
+    strings: tuple[str, ...]
     like: _Template
 
     @classmethod
     def of(cls, template: _Template) -> _Form:
-        ids = [*_ID.finditer(template.head), *_ID.finditer(template.tail)]
+        head, tail = template.head, template.tail
+        ids = [*_ID.finditer(head), *_ID.finditer(tail)]
         if len(ids) != 1 or template.extra is not NO_EXTRA or orjson.loads(ids[0][1]) != template.message_id:
-            ids = []  # whose id it is, or which of them counts, only a decoder knows
-        begins = ids[0].start(1) if ids and ids[0].string is template.head else len(template.head)
-        head, tail = (_with_any_id(part, ids) for part in (template.head, template.tail))
-        line = re.compile(head + rb"(?P<text>" + _STRING + rb")" + tail, re.DOTALL)
-        return cls(template.head[:begins], line, template)
+            return cls((head, tail), ("text",), template)  # whose id it is, or which counts, only a decoder knows
+        start, end = ids[0].span(1)
+        if ids[0].string is head:
+            return cls((head[:start], head[end:], tail), ("id", "text"), template)
+        return cls((head, tail[:start], tail[end:]), ("text", "id"), template)
 
     def template(self, line: bytes) -> _Template | None:
         """Return the template of the message that a line begins; ``None`` if the line is of another form."""
-        found = self.line.fullmatch(line)
-        if found is None:
+        if not line.startswith(self.parts[0]):
             return None
-        head, tail, like = line[: found.start("text")], line[found.end("text") :], self.like
-        try:
-            message_id = orjson.loads(found["id"]) if "id" in self.line.groupindex else like.message_id
-        except ValueError:
+        spans: dict[str, tuple[int, int]] = {}
+        position = len(self.parts[0])
+        for name, part in zip(self.strings, self.parts[1:], strict=True):
+            found = _ANY_STRING.match(line, position)
+            if found is None or not line.startswith(part, found.end()):
+                return None
+            spans[name] = found.span()
+            position = found.end() + len(part)
+        if position != len(line):
             return None
-        return _Template(head, tail, like.session_id, like.kind, message_id, like.extra)
+        (start, end), like, message_id = spans["text"], self.like, self.like.message_id
+        if "id" in spans:
+            try:
+                message_id = orjson.loads(line[slice(*spans["id"])])
+            except ValueError:
+                return None
+        return _Template(line[:start], line[end:], like.session_id, like.kind, message_id, like.extra)
 
 
 def _common_beginning(texts: Sequence[bytes]) -> bytes:
     first, last = min(texts), max(texts)  # what these two share, all between them share
     return first[: next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))]
-
-
-def _with_any_id(part: bytes, ids: Sequence[re.Match[bytes]]) -> bytes:
-    """Return the pattern of a part of a line, in which any other id may stand where one was found."""
-    for found in ids:
-        if found.string is part:
-            start, end = found.span(1)
-            return re.escape(part[:start]) + rb"(?P<id>" + _STRING + rb")" + re.escape(part[end:])
-    return re.escape(part)

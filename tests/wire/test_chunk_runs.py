@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -226,6 +227,15 @@ def test_long_lines_and_other_content_are_not_learned_from() -> None:
     long = compact(chunk("x" * 5_000))
     for stream in (image * 4, long * 4):
         assert all(isinstance(event, SessionNotification) for event in received(stream))
+
+
+def test_nothing_that_an_agent_writes_becomes_a_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module :mod:`re` keeps what it has compiled, and each time costs as much as hundreds of chunks."""
+    ids = [f"{number}" for number in range(20)]
+    stream = b"".join(spaced(chunk(text, messageId=name, session=name)) for name in ids for text in "abc")
+    expected = one_by_one(stream)
+    monkeypatch.setattr(re, "compile", None)
+    assert in_one_go(stream) == expected
 
 
 STREAMS = st.lists(
