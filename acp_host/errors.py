@@ -1,4 +1,4 @@
-"""Every exception this library raises on purpose.
+"""The exceptions this library raises on purpose; those of one part alone are in that part, and below ``AcpError``, too.
 
 ::
 
@@ -89,7 +89,6 @@ __all__ = [
     "UnsupportedVersion",
 ]
 
-
 _LONGEST_SHOWN = 16_384
 """Characters of an agent's message that the text of an error has at most."""
 _LONGEST_READ = 4_096
@@ -99,11 +98,15 @@ _LONGEST_READ = 4_096
 class AcpError(Exception):
     """Base of every error this library raises on purpose. Not raised itself.
 
-    Its text may repeat what an agent said, and ends up on terminals: what could steer one is spelled out in it.
+    Its text may repeat what an agent said, and ends up on terminals: what could steer one is spelled out in it. It can
+    be pickled, with its attributes, for pools of processes.
     """
 
     def __str__(self) -> str:
         return printable(super().__str__())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _as_it_was, (type(self), self.args), self.__dict__
 
 
 class LocalError(AcpError):
@@ -434,12 +437,7 @@ class ExternalAgentError(AcpError):
 
     def to_wire(self) -> dict[str, str]:
         """Return it in Harn's form."""
-        return {
-            "error": "external_agent_error",
-            "kind": self.kind,
-            "category": self.category,
-            "message": str(self),
-        }
+        return {"error": "external_agent_error", "kind": self.kind, "category": self.category, "message": str(self)}
 
 
 class OutcomeUnknown(AcpError):
@@ -475,9 +473,6 @@ class RunFailed(AcpError):
         super().__init__(redact_text(f"the run did not complete: {outcome.kind}" + (f" ({why})" if why else "")))
         self.result = result
 
-    def __reduce__(self) -> tuple[type[RunFailed], tuple[Any]]:
-        return RunFailed, (self.result,)
-
 
 class ReminderNotDelivered(AcpError):
     """The rung that a reminder's policy requires cannot take it, or did not; no other rung was tried.
@@ -493,6 +488,11 @@ class ReminderNotDelivered(AcpError):
         self.rung = rung
         self.reason = reason
         self.reminder_id = reminder_id
+
+
+def _as_it_was(kind: type[AcpError], args: tuple[Any, ...]) -> AcpError:
+    """Return an error without what its ``__init__`` does, for :mod:`pickle`."""
+    return kind.__new__(kind, *args)
 
 
 def _text_of(data: Any) -> str:
