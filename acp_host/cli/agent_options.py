@@ -137,10 +137,10 @@ def policy_of(choice: str, words: str) -> PermissionPolicy:
         return policy
     try:
         return PermissionPolicy.load(choice)
-    except OSError as error:
-        raise InvalidInput(
-            f"--permissions takes {words}, or a file with a policy; {choice}: {error.strerror}"
-        ) from None
+    except InvalidInput as error:
+        if not isinstance(error.__cause__, OSError):
+            raise
+        raise InvalidInput(f"--permissions takes {words}, or a file with a policy; {error}") from None
 
 
 def recording_of(options: argparse.Namespace) -> Recording | None:

@@ -217,10 +217,7 @@ def _agent_and_jobs(options: argparse.Namespace) -> tuple[ChosenAgent, list[Job]
     if options.jobs is not None:
         if found or options.prompt_file or options.each_in:
             raise InvalidInput("the jobs of --jobs have their own prompts and directories")
-        try:
-            return chosen, fleet.read_jobs(options.jobs)
-        except OSError as error:
-            raise InvalidInput(f"--jobs {options.jobs} cannot be read: {error.strerror}") from None
+        return chosen, fleet.read_jobs(options.jobs)
     prompt, directories = _prompt_and_directories(options, rest)
     if not prompt.strip():
         raise InvalidInput('no prompt: write -- "prompt" after the agent\'s command, or use --prompt-file')

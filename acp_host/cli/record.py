@@ -135,12 +135,9 @@ def _anonymise(arguments: Sequence[str], output: str | None) -> None:
 
 
 def _write_anonymous(source: str, out: BinaryIO, *, hide_programs: bool) -> None:
-    try:
-        lines = read_recording(source)
-        for line in anonymise(_of_a_recording(lines, source), hide_programs=hide_programs):
-            out.write(encode_line(line))
-    except FileNotFoundError as error:
-        raise InvalidInput(f"the recording {source} cannot be read: {error.strerror}") from None
+    lines = _of_a_recording(read_recording(source), source)
+    for line in anonymise(lines, hide_programs=hide_programs):
+        out.write(encode_line(line))
 
 
 def _of_a_recording(lines: Iterable[RecordedLine], source: str) -> Iterator[RecordedLine]:

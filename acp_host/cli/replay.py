@@ -116,14 +116,11 @@ def _lines(path: str, stop: threading.Event) -> Iterator[RecordedLine]:
         InvalidInput: it cannot be read, or none of its lines is one of a recording.
     """
     readable = False
-    try:
-        for line in read_recording(path):
-            if stop.is_set():
-                return
-            readable = readable or line.problem is None
-            yield line
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}") from error
+    for line in read_recording(path):
+        if stop.is_set():
+            return
+        readable = readable or line.problem is None
+        yield line
     if not readable:
         raise InvalidInput(f"{path} holds no line of a recording")
 

@@ -29,8 +29,7 @@ async def serve_recording(lines: Iterator[RecordedLine], options: argparse.Names
         interrupts: for Ctrl-C.
 
     Raises:
-        InvalidInput: no session is in it, or nothing can listen there.
-        OSError: it could not be read to its end.
+        InvalidInput: it cannot be read, no session is in it, or nothing can listen there.
     """
     begun = asyncio.Event()
     player = RecordingPlayer(

@@ -17,6 +17,7 @@ from attrs import Attribute, evolve, field, frozen
 from acp_host.automation.limits import Budget, Timeouts
 from acp_host.errors import InvalidInput
 from acp_host.fleet.working_copies import is_url
+from acp_host.given_files import reading
 from acp_host.services.permissions import PermissionPolicy
 
 __all__ = ["Job", "jobs_from", "numbered", "read_jobs"]
@@ -168,8 +169,8 @@ def _policy(value: Any, where: str | os.PathLike[str]) -> PermissionPolicy | Non
         return PermissionPolicy.from_toml(value, source="permissions of a job")
     try:
         return PermissionPolicy.load(os.path.join(where, value))
-    except OSError as error:
-        raise InvalidInput(f"permissions of a job: {value}: {error.strerror}") from None
+    except InvalidInput as error:
+        raise InvalidInput(f"permissions of a job: {error}") from None
 
 
 def _limits(kind: Any, value: Any) -> Any:
@@ -185,11 +186,11 @@ def read_jobs(path: str | os.PathLike[str]) -> list[Job]:
     """Return the jobs in a file of JSON Lines; paths in it are relative to its directory.
 
     Raises:
-        InvalidInput: a line is no job; names it.
-        OSError: the file cannot be read.
+        InvalidInput: the file cannot be read, or a line is no job; names it.
     """
     jobs = []
-    lines = Path(path).read_bytes().split(b"\n")
+    with reading(path):
+        lines = Path(path).read_bytes().split(b"\n")
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:

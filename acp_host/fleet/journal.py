@@ -126,9 +126,8 @@ class Journal:
         path: the file; it is made if it does not exist. ``None``: in memory, and gone with this object.
 
     Raises:
-        InvalidInput: the file is something else, or of a newer version.
+        InvalidInput: the file cannot be opened, is something else, or of a newer version.
         InvalidState: another run writes to it.
-        OSError: it cannot be opened.
 
     All methods that write raise :class:`JournalFailed` if that does not work.
     """
@@ -150,11 +149,10 @@ class Journal:
         """Return what a journal says, which another process may be writing to, or was when it ended.
 
         Raises:
-            InvalidInput: the file is none, or is damaged.
-            OSError: it cannot be read.
+            InvalidInput: there is no such file, or it cannot be opened, is no journal, or is damaged.
         """
         if not os.path.isfile(path):
-            raise FileNotFoundError(f"there is no journal {os.fspath(path)}")
+            raise InvalidInput(f"there is no journal {os.fspath(path)}")
         database = _opened(os.path.abspath(path))
         try:
             _check(database, os.fspath(path))
@@ -281,7 +279,7 @@ def _opened(path: str | None) -> sqlite3.Connection:
     try:
         database = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False, timeout=30)
     except sqlite3.OperationalError as error:
-        raise OSError(f"the journal {path} cannot be opened: {error}") from None
+        raise InvalidInput(f"the journal {path} cannot be opened: {error}") from None
     try:
         if path is not None:
             database.execute("PRAGMA journal_mode = WAL")
@@ -295,7 +293,10 @@ def _opened(path: str | None) -> sqlite3.Connection:
 
 def _make_private(path: str) -> None:
     """Make the file, if there is none, so that only its owner can read it; SQLite's other files become like it."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
+    except OSError as error:
+        raise InvalidInput(f"the journal {path} cannot be opened: {error.strerror or error}") from error
 
 
 def _locked(path: str, journal: str) -> sqlite3.Connection:

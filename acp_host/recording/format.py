@@ -29,6 +29,7 @@ from typing import IO, Any, cast
 from attrs import evolve, field, frozen
 
 from acp_host.diagnostics import excerpt
+from acp_host.given_files import reading
 from acp_host.recording.exact_json import loads
 from acp_host.wire.codec import encode
 
@@ -258,25 +259,26 @@ def read_recording(source: str | os.PathLike[str] | IO[bytes], *, max_line: int 
         max_line: longest line that is read, in bytes; of a longer one, only its beginning is in the line's ``raw``.
 
     Raises:
-        OSError: a file cannot be opened or read.
+        InvalidInput: a file cannot be opened or read.
     """
     if not isinstance(source, str | os.PathLike):
         yield from _read_file(source, max_line)
         return
-    parts = parts_of(source)
-    expected = min(parts, default=1)
-    for part, path in parts.items():
-        if part > expected:
-            yield _missing(part - expected)
-        expected = part + 1
-        with path.open("rb") as file:
-            yield from _read_file(file, max_line)
-    with open(source, "rb") as file:
-        for line in _read_file(file, max_line):
-            missing = _number(line.details.get("part")) - expected if line.event == MetaEvent.CONTINUES else 0
-            if line.number == 1 and missing > 0:
-                yield _missing(missing)
-            yield line
+    with reading(source):
+        parts = parts_of(source)
+        expected = min(parts, default=1)
+        for part, path in parts.items():
+            if part > expected:
+                yield _missing(part - expected)
+            expected = part + 1
+            with path.open("rb") as file:
+                yield from _read_file(file, max_line)
+        with open(source, "rb") as file:
+            for line in _read_file(file, max_line):
+                missing = _number(line.details.get("part")) - expected if line.event == MetaEvent.CONTINUES else 0
+                if line.number == 1 and missing > 0:
+                    yield _missing(missing)
+                yield line
 
 
 def _read_file(file: IO[bytes], max_line: int) -> Iterator[RecordedLine]:

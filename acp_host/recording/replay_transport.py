@@ -111,7 +111,7 @@ class ReplayTransport(Transport):
         """Begin to play.
 
         Raises:
-            OSError: the recording cannot be read.
+            InvalidInput: the recording cannot be read.
             InvalidState: the transport was started or closed before.
         """
         if self._receiver is not None or self._closed:

@@ -79,7 +79,7 @@ def fold_recording(
         opened: called with each session when it is made, e.g. to observe it.
 
     Raises:
-        OSError: the file cannot be read.
+        InvalidInput: the file cannot be read.
     """
     if isinstance(recording, Sequence) and not isinstance(recording, str):
         return run_in_virtual_time(_fold(recording, memory, opened))

@@ -94,7 +94,7 @@ class RecordingPlayer:
         """Play the recording to its end. The host is open then, as it was after the last line.
 
         Raises:
-            OSError: the file cannot be read on.
+            InvalidInput: the file cannot be read on.
         """
         self._clock = RecordedClock(asyncio.get_running_loop(), self._times)
         try:

@@ -94,8 +94,7 @@ def dry_run(policy: PermissionPolicy, recording: str | os.PathLike[str] | Iterab
         recording: a file, with its earlier parts, or its lines.
 
     Raises:
-        InvalidInput: a line is none of a recording; says which, and why.
-        OSError: the file cannot be read.
+        InvalidInput: the file cannot be read, or a line is none of a recording; says which, and why.
     """
     lines = read_recording(recording) if isinstance(recording, str | os.PathLike) else _parsed(recording)
     seen, made = _Conversation(), list[DryRunEntry]()

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from attrs import Attribute, field, frozen
 
 from acp_host.errors import InvalidInput
+from acp_host.given_files import reading
 from acp_host.printable import printable
 from acp_host.services.permission_memory import AnswerToRemember, RememberedDecisions
 from acp_host.services.permission_options import (
@@ -142,11 +143,11 @@ class PermissionPolicy:
         """Return the policy that a TOML file describes, see :mod:`acp_host.services.permission_toml`.
 
         Raises:
-            InvalidInput: the file is none; names the file, the rule and the key.
-            OSError: it cannot be read.
+            InvalidInput: the file cannot be read, or is none; names the file, the rule and the key.
         """
         try:
-            text = Path(path).read_text("utf-8")
+            with reading(path):
+                text = Path(path).read_text("utf-8")
         except UnicodeDecodeError as error:
             raise InvalidInput(f"{os.fspath(path)} is not TOML: byte {error.start} is not UTF-8") from None
         return cls.from_toml(text, source=os.fspath(path))

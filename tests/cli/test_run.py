@@ -120,7 +120,7 @@ def test_an_agent_that_does_not_exist(command: Command) -> None:
         (["agent", "--", " \n"], "the prompt is empty"),
         (["--cwd", "no/such/place", "agent", "--", "x"], "--cwd no/such/place is not a directory"),
         (["--permissions", "ask", "agent", "--", "x"], "needs a terminal"),
-        (["--permissions", "all", "agent", "--", "x"], "or a file with a policy; all: No such"),
+        (["--permissions", "all", "agent", "--", "x"], "or a file with a policy; all cannot be read: No such"),
         (
             ["--permission", "reject", "agent", "--", "x"],
             "unrecognized arguments: --permission\nTry acp-host run --help",

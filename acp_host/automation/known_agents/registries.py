@@ -21,6 +21,7 @@ from acp_host.automation.known_agents.downloads import download
 from acp_host.automation.known_agents.manifest import MAX_MANIFEST_SIZE, Manifest, read_manifests
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import InvalidInput
+from acp_host.given_files import reading
 from acp_host.owned_files import read_owned, replace_owned
 from acp_host.transports.remote_address import has_scheme
 
@@ -198,13 +199,11 @@ def _from_disk(path: Path) -> dict[str, str]:
 
 
 def _text(path: Path) -> str:
-    try:
+    with reading(path):
         if not path.is_file():  # reading a device or a pipe might never end
             raise InvalidInput(f"{path} is no file")
         with open(path, "rb") as file:
             data = file.read(MAX_MANIFEST_SIZE + 1)
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}") from None
     if len(data) > MAX_MANIFEST_SIZE:
         raise InvalidInput(f"{path} has more than {MAX_MANIFEST_SIZE} bytes; that is no registry of agents")
     return data.decode("utf-8", "replace")

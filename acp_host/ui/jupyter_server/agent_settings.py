@@ -100,8 +100,8 @@ def _permissions(name: str, given: Any, questions: PermissionQueue) -> Permissio
     if isinstance(given, str):
         try:
             given = policy_of_word(given) or PermissionPolicy.load(given)
-        except OSError as error:
-            raise InvalidInput(f"agent {name!r}: permissions: {given}: {error.strerror}") from None
+        except InvalidInput as error:
+            raise InvalidInput(f"agent {name!r}: permissions: {error}") from None
     if not isinstance(given, PermissionPolicy):
         raise InvalidInput(f"agent {name!r}: permissions is a policy, a word such as 'ask', or the path of a policy")
     return Permissions(policy=given, ask=questions)
