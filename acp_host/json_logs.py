@@ -24,6 +24,8 @@ _NOTICES = "acp_host.notices"
 """The logger of what agents tell their users."""
 _LONGEST = 4_096
 """Most characters of one text."""
+_LARGEST_INTEGER = 2**53
+"""Beyond it many readers of JSON lose digits, and from 64 bits on orjson writes none; such a number is a text."""
 _OF_RECORDS = frozenset({*vars(logging.makeLogRecord({})), "asctime", "message", "taskName", "diagnostic"})
 
 
@@ -95,7 +97,8 @@ def _shown(text: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return value if isinstance(value, bool | int | float | None) else _shown(str(value))
+    is_plain = isinstance(value, bool | float | None) or (isinstance(value, int) and abs(value) <= _LARGEST_INTEGER)
+    return value if is_plain else _shown(str(value))
 
 
 def _trace_ids() -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -47,7 +48,7 @@ def number(
             return False
         if not (-math.inf if least is None else least) <= value <= (math.inf if most is None else most):
             return False
-        return endless or math.isfinite(value)
+        return endless or abs(value) <= sys.float_info.max
 
     def check(instance: Any, attribute: Attribute[Any], value: Any) -> None:
         if not (fits(value) or (optional and value is None)):

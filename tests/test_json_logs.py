@@ -81,6 +81,14 @@ def test_a_diagnostic_and_an_exception(content: bool) -> None:
     assert ("words of" in json.dumps(lines)) is content
 
 
+def test_numbers_that_json_readers_would_lose_digits_of() -> None:
+    with logged(content=True) as lines:
+        logger = logging.getLogger("acp_host")
+        odd = Diagnostic(DiagnosticKind.REPAIRED, "it is odd", data=10**30)
+        logger.info("now", extra={"diagnostic": odd, "count": -(2**64), "few": 7})
+    assert (lines[0]["data"], lines[0]["count"], lines[0]["few"]) == (str(10**30), str(-(2**64)), 7)
+
+
 def test_within_a_span() -> None:
     tracer = TracerProvider(shutdown_on_exit=False).get_tracer("test")
     with logged() as lines, tracer.start_as_current_span("work") as span:

@@ -15,7 +15,7 @@ from acp_host.validators import number
 @pytest.mark.parametrize(
     ("rules", "fitting", "others", "wanted"),
     [
-        ({"above": 0}, [0.1, 1, 10**30], [0, -1, math.inf, math.nan], "a number, more than 0"),
+        ({"above": 0}, [0.1, 1, 10**30], [0, -1, math.inf, math.nan, 10**400], "a number, more than 0"),
         ({"least": 0}, [0, 0.0, 5], [-0.1, math.inf], "a number, 0 or more"),
         ({"least": 0, "most": 1}, [0, 1, 0.5], [1.1, -1], "a number, from 0 to 1"),
         ({"least": 1, "whole": True}, [1, 2], [0, 1.0, 1.5], "a number, 1 or more"),

@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 import orjson
+from attrs import evolve
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind, excerpt
 from acp_host.errors import DecodeError
@@ -49,14 +50,26 @@ class TolerantDecoder:
     Args:
         repair: whether to repair what may be repaired; ``False`` to find what is wrong all the same.
 
-    Attributes:
-        repairs: what was repaired so far, in the order of the message; of a hundred the last one stands for all that
-            came after it, too.
     """
 
     def __init__(self, *, repair: bool = True) -> None:
         self._repairing = repair
-        self.repairs: list[Diagnostic] = []
+        self._repaired: list[tuple[str, str, Any]] = []  # message, path and value
+        self._not_listed = 0
+
+    @property
+    def repairs(self) -> list[Diagnostic]:
+        """What was repaired so far, in the order of the message; the hundredth stands for all that came after it, too.
+
+        They are made here and not as they are found: an array may have millions of items to leave out.
+        """
+        made = [
+            Diagnostic(DiagnosticKind.REPAIRED, message, path=path, data=_sample(value))
+            for message, path, value in self._repaired
+        ]
+        if self._not_listed:
+            made[-1] = evolve(made[-1], count=1 + self._not_listed)
+        return made
 
     def decode(self, value: Any, shape: Shape, path: str) -> Any:
         """Return the typed form of ``value``.
@@ -133,11 +146,12 @@ class TolerantDecoder:
 
     def _attempt(self, value: Any, shape: Shape, path: str) -> Any:
         """Decode what may be given up: then its repairs are forgotten."""
-        before = len(self.repairs)
+        listed, not_listed = len(self._repaired), self._not_listed
         try:
             return self.decode(value, shape, path)
         except DecodeError:
-            del self.repairs[before:]
+            del self._repaired[listed:]
+            self._not_listed = not_listed
             raise
 
     def _repair(self, message: str, field: Field, path: str, value: Any) -> Any:
@@ -147,9 +161,10 @@ class TolerantDecoder:
         return {} if isinstance(field.shape, MapShape) else ()
 
     def _report(self, message: str, path: str, value: Any) -> None:
-        count = 1 + (self.repairs.pop().count if len(self.repairs) == _MAX_REPAIRS else 0)
-        repair = Diagnostic(DiagnosticKind.REPAIRED, message, path=path, data=_sample(value), count=count)
-        self.repairs.append(repair)
+        if len(self._repaired) < _MAX_REPAIRS:
+            self._repaired.append((message, path, value))
+        else:
+            self._not_listed += 1
 
     def _union(self, value: Any, union: WireUnion, path: str) -> Any:
         members = _mapping(value, path)

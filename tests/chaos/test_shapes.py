@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 import acp_host
-from acp_host import UNSET, DiagnosticKind, InvalidInput, NotSupported
+from acp_host import UNSET, Diagnostic, DiagnosticKind, InvalidInput, NotSupported, PromptFailed
 from acp_host.testing import ScriptedAgent
 from acp_host.testing.chaos import find
 from acp_host.testing.chaos.agents.shapes import (
@@ -19,6 +21,7 @@ from acp_host.testing.chaos.agents.shapes import (
     UNKNOWN_UPDATES,
     UPDATES,
 )
+from acp_host.wire import _tolerant
 from acp_host.wire.commands import AvailableCommandsUpdate
 from acp_host.wire.content import UnknownContent
 from acp_host.wire.converters import unstructure
@@ -71,6 +74,33 @@ async def test_r41_an_update_that_does_not_say_what_or_whose_it_is(params: Any) 
     seen = await conversation(lambda agent: agent.notify("session/update", params))
     assert seen.result.text == "before after"
     assert len(seen.reported(DiagnosticKind.MALFORMED)) == 1
+
+
+async def test_r501_very_many_items_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = {"sessionUpdate": "plan", "entries": [0] * 50_000}
+    made = Mock(side_effect=Diagnostic)
+    monkeypatch.setattr(_tolerant, "Diagnostic", made)
+    seen = await conversation(lambda agent: agent.update(plan))
+    assert seen.updates[1].entries == ()
+    assert sum(note.count for note in seen.reported(DiagnosticKind.REPAIRED)) == 50_000
+    assert made.call_count == 100, "one takes ten times as long as to leave an item out"
+
+
+async def test_r502_a_time_of_hundreds_of_digits() -> None:
+    data = {"schema": "harn.acp.prompt_error.v1", "terminalClass": "timeout", "retryAfterMs": 10**400}
+
+    async def bad(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        # With half a character in it, a line is read in a way that keeps every digit.
+        error = {"code": -32000, "message": "busy \ud83d", "data": data}
+        agent.send_raw(json.dumps({"jsonrpc": "2.0", "id": prompt["id"], "error": error}).encode() + b"\n")
+        agent.reply(DONE, to=await agent.expect("session/prompt"))
+
+    async with open_session(bad) as (_, session):
+        with pytest.raises(PromptFailed) as failed:
+            await session.prompt("first")
+        assert failed.value.retry_after is None
+        assert (await session.prompt("second")).stop_reason == "end_turn"
 
 
 async def test_r42_what_is_within_may_be_unknown_too() -> None:

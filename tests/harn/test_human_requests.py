@@ -71,6 +71,7 @@ def test_a_payload_may_be_anything() -> None:
     request = HumanRequest(request_id="x", payload=strange)
     assert (request.quorum, request.reviewers, request.timeout, request.approval) == (1, (), None, {})
     assert request.prompt == ""
+    assert HumanRequest(request_id="x", payload={"timeout_ms": 10**400}).timeout is None
 
 
 def test_an_answer_is_on_its_way_until_the_agent_says_what_became_of_it() -> None:

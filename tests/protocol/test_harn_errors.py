@@ -72,6 +72,12 @@ def test_a_failure_without_a_class_is_a_generic_one(word: Any) -> None:
     assert error.terminal_class == TerminalClass.GENERIC_THROW
 
 
+def test_a_time_that_no_clock_can_tell_is_none() -> None:
+    error = failed(-32000, data=FAILED | {"retryAfterMs": 10**400})
+    assert isinstance(error, PromptFailed)
+    assert error.retry_after is None
+
+
 def test_an_unknown_class_is_kept() -> None:
     error = failed(-32000, data=FAILED | {"terminalClass": "solar_flare", "retryAfterMs": "soon", "retryable": 1})
     assert isinstance(error, PromptFailed)

@@ -346,7 +346,7 @@ def test_very_many_repairs_are_told_together() -> None:
     assert len(repairs) == 100
     assert sum(repair.count for repair in repairs) == 1_000
     assert [repair.count for repair in repairs[:99]] == [1] * 99
-    assert repairs[-1].path == "$.figures[999]"
+    assert repairs[-1].path == "$.figures[99]"
 
 
 @pytest.mark.parametrize(

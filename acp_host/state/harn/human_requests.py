@@ -24,6 +24,7 @@ from acp_host.state.collections import Keyed
 from acp_host.state.events import HarnEvent, SessionClosed, TurnEnded
 from acp_host.state.harn.agent_events import AgentSessionEnded
 from acp_host.wire._model import NO_EXTRA, evolve, model
+from acp_host.wire._shape import LARGEST_NUMBER
 
 __all__ = [
     "KINDS",
@@ -128,7 +129,8 @@ class HumanRequest:
     def timeout(self) -> float | None:
         """Seconds that the agent waits for an answer, from when it asked; ``None`` if it does not say."""
         found = self.payload.get("timeout_ms", self.payload.get("deadline_ms"))
-        return found / 1000 if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0 else None
+        is_number = isinstance(found, int | float) and not isinstance(found, bool)
+        return found / 1000 if is_number and 0 <= found <= LARGEST_NUMBER else None
 
 
 @model

@@ -6,11 +6,11 @@ The wire types have a schema and two decoders; what agents put into ``_meta`` ha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from acp_host.wire._model import NO_EXTRA
+from acp_host.wire._shape import LARGEST_NUMBER
 
 __all__ = ["Members", "harn_meta"]
 
@@ -92,7 +92,7 @@ class Members:
 
 
 def _is_amount(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LARGEST_NUMBER
 
 
 def harn_meta(meta: Any) -> Mapping[str, Any]:
