@@ -44,10 +44,10 @@ from acp_host.protocol.events import (
 )
 from acp_host.wire import jsonrpc
 from acp_host.wire._model import UNSET
-from acp_host.wire._scan import scan_envelope, valid_id
+from acp_host.wire._scan import scan_envelope
 from acp_host.wire.codec import Noise, Unreadable, encode, read, read_exact
 from acp_host.wire.framing import MAX_MESSAGE_SIZE, LineFramer, Oversized
-from acp_host.wire.ids import RequestId
+from acp_host.wire.ids import RequestId, valid_id
 from acp_host.wire.rpc_error import ErrorCode
 
 __all__ = ["CANCEL_REQUEST", "Peer"]

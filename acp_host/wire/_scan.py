@@ -9,7 +9,6 @@ Cost: linear in what is scanned, which is bounded; some 30 MB/s for real message
 from __future__ import annotations
 
 import json
-import math
 import re
 from typing import Any
 
@@ -17,9 +16,9 @@ from attrs import frozen
 
 from acp_host.wire._model import UNSET, Unset
 from acp_host.wire.framing import TAIL_SIZE
-from acp_host.wire.ids import RequestId
+from acp_host.wire.ids import RequestId, valid_id
 
-__all__ = ["SCAN_LIMIT", "Envelope", "scan_envelope", "valid_id"]
+__all__ = ["SCAN_LIMIT", "Envelope", "scan_envelope"]
 
 SCAN_LIMIT = 2**20
 """How far into a message the scan goes by default, in bytes."""
@@ -91,12 +90,6 @@ def scan_envelope(raw: bytes, *, tail: bytes = b"", limit: int = SCAN_LIMIT) -> 
         has_result="result" in members or "error" in members,
         has_params="params" in members,
     )
-
-
-def valid_id(value: Any) -> bool:
-    """Whether a decoded JSON value may be the id of a request (JSON-RPC 2.0, section 4): a string, a number or null."""
-    kind = type(value)
-    return kind is int or kind is str or value is None or (kind is float and math.isfinite(value))
 
 
 def _members(raw: bytes) -> dict[str, bytes]:

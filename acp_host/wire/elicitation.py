@@ -13,9 +13,8 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from acp_host.wire._model import UNSET, JsonObject, Model, UInt, Unknown, Unset, model, wire_field
-from acp_host.wire._scan import valid_id
 from acp_host.wire._unions import tagged_union
-from acp_host.wire.ids import ElicitationId, RequestId, SessionId, ToolCallId
+from acp_host.wire.ids import ElicitationId, RequestId, SessionId, ToolCallId, valid_id
 
 __all__ = [
     "BooleanPropertySchema",

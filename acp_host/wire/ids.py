@@ -1,12 +1,13 @@
-"""Names for the protocol's identifiers.
+"""Names for the protocol's identifiers, and what may be the id of a request: :func:`valid_id`.
 
-Every one is an opaque string that its maker chose: compare it, send it back, never take it apart. They are plain
+Every identifier is an opaque string that its maker chose: compare it, send it back, never take it apart. They are plain
 aliases, so that an identifier costs no more than the string it is.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import math
+from typing import Any, TypeAlias
 
 __all__ = [
     "AuthMethodId",
@@ -26,6 +27,7 @@ __all__ = [
     "SessionModeId",
     "TerminalId",
     "ToolCallId",
+    "valid_id",
 ]
 
 AuthMethodId: TypeAlias = str
@@ -63,3 +65,9 @@ ToolCallId: TypeAlias = str
 
 RequestId: TypeAlias = int | str | None
 """The id of a JSON-RPC request; kept as it came, type included."""
+
+
+def valid_id(value: Any) -> bool:
+    """Whether a decoded JSON value may be the id of a request (JSON-RPC 2.0, section 4): a string, a number or null."""
+    kind = type(value)
+    return kind is int or kind is str or value is None or (kind is float and math.isfinite(value))

@@ -24,8 +24,7 @@ from __future__ import annotations
 from typing import Any
 
 from acp_host.wire._model import UNSET, Json, Unset, model
-from acp_host.wire._scan import valid_id
-from acp_host.wire.ids import RequestId
+from acp_host.wire.ids import RequestId, valid_id
 from acp_host.wire.rpc_error import ErrorCode
 
 __all__ = [

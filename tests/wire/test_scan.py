@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_host.wire._model import UNSET
-from acp_host.wire._scan import Envelope, scan_envelope, valid_id
+from acp_host.wire._scan import Envelope, scan_envelope
+from acp_host.wire.ids import valid_id
 
 DEEP = b"[" * 100_000
 
