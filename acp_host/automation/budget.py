@@ -95,7 +95,7 @@ class BudgetWatch:
     def _note_cost(self, cost: Cost) -> None:
         if self._cost is None or self._cost.currency != cost.currency or cost.amount > self._cost.amount:
             self._cost = cost  # what was spent is never unspent, whatever an agent says
-        if self._budget.currency in (None, cost.currency):
+        if self._budget.counts(cost.currency):
             self._reported.add("cost")
             spent = self._earlier_cost + self._cost_of_attempt()
             self._hold("cost", spent, self._budget.cost, f" {cost.currency}")

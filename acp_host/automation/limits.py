@@ -9,7 +9,7 @@ from attrs import Attribute, field, frozen
 from acp_host.errors import InvalidInput
 from acp_host.validators import number
 
-__all__ = ["Budget", "Retries", "Timeouts"]
+__all__ = ["Budget", "Retries", "Timeouts", "same_currency"]
 
 _SECONDS = number("seconds", above=0, optional=True)
 
@@ -45,8 +45,8 @@ class Budget:
         tokens: tokens that the model reads and writes. Agents say them at the end of a turn; until then, the size of
             the context is the least that it can have been.
         cost: money, in units of ``currency``.
-        currency: what ``cost`` is in, e.g. ``USD``; ``None``: whatever the agent reports. A cost in another currency
-            counts as not reported.
+        currency: what ``cost`` is in, e.g. ``USD``, in letters of either case; ``None``: whatever the agent reports. A
+            cost in another currency counts as not reported: this limit is not held then.
         turns: requests to the model, which agents tell of that are built on Harn.
     """
 
@@ -54,6 +54,15 @@ class Budget:
     cost: float | None = field(default=None, validator=number("money", above=0, optional=True))
     currency: str | None = field(default=None, validator=_is_currency)
     turns: int | None = field(default=None, validator=number("requests", above=0, whole=True, optional=True))
+
+    def counts(self, currency: str) -> bool:
+        """Whether a cost in ``currency`` is one that the limit is about."""
+        return self.currency is None or same_currency(self.currency, currency)
+
+
+def same_currency(one: str, other: str) -> bool:
+    """Return whether two words are the same currency; agents and people write them in letters of either case."""
+    return one.strip().casefold() == other.strip().casefold()
 
 
 @frozen(kw_only=True)

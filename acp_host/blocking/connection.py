@@ -11,6 +11,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from attrs import frozen
 
+from acp_host.blocking._adapted import adapted
 from acp_host.blocking._callbacks import Callbacks
 from acp_host.blocking._forward import Facade, asks, iterates, reads, waits
 from acp_host.blocking._thread import LoopThread
@@ -61,7 +62,8 @@ def _opens(
     """Make a method that opens a session."""
 
     def forward(self: HostConnection, /, *args: P.args, **kwargs: P.kwargs) -> Session:
-        return self._session(self._thread.run(lambda: method(self.asynchronous, *args, **kwargs)))
+        options = adapted(kwargs, self._callbacks)
+        return self._session(self._thread.run(lambda: method(self.asynchronous, *args, **options)))
 
     functools.update_wrapper(forward, method)
     return forward
@@ -92,7 +94,8 @@ def _reopens(
     """Make a method that opens a session of earlier."""
 
     def forward(self: HostConnection, /, *args: P.args, **kwargs: P.kwargs) -> ReopenedSession:
-        opened = self._thread.run(lambda: method(self.asynchronous, *args, **kwargs))
+        options = adapted(kwargs, self._callbacks)
+        opened = self._thread.run(lambda: method(self.asynchronous, *args, **options))
         return ReopenedSession(
             session=self._session(opened.session),
             step=opened.step,

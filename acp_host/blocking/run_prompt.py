@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from acp_host.automation.run_prompt import run_prompt as async_run_prompt
+from acp_host.blocking._adapted import adapted
 from acp_host.blocking._callbacks import Callbacks, Dispatch
 from acp_host.blocking._thread import LoopThread
-from acp_host.blocking.connect import adapted
 from acp_host.blocking.run import Run
 from acp_host.host.agent_target import AgentTarget
 from acp_host.host.prompt_content import PromptPart

@@ -16,12 +16,10 @@ from acp_host.recording import Recording
 from acp_host.services.permissions import PermissionHandler, PermissionPolicy, Permissions
 from acp_host.services.policy_words import policy_of_word
 
-__all__ = ["OFTEN_MISPLACED", "add_agent_options", "agent_of_options", "permissions_of", "policy_of", "recording_of"]
+__all__ = ["add_agent_options", "agent_of_options", "permissions_of", "policy_of", "recording_of"]
 
-OFTEN_MISPLACED = ("--permissions", "--forms", "--read-files", "--write-files", "--terminals", "--agent-arg", "--cwd")
-"""Options that are found behind the agent's command, where they are the agent's."""
-_WITHOUT_RULES = {"deny": "reject", "reject": "reject", "allow-once": "allow-once"}
-"""Words for policies that decide all in the same way, and how policies spell them; offering a service is consent."""
+_WITHOUT_RULES = {"deny": "deny", "reject": "deny", "allow-once": "allow-once"}
+"""Words for policies that decide all in the same way, and how people are told of them; a service offered is consent."""
 
 
 def add_agent_options(parser: Any, *, permissions: str) -> None:
@@ -43,7 +41,7 @@ def add_agent_options(parser: Any, *, permissions: str) -> None:
         "--permissions",
         default=permissions,
         metavar="HOW",
-        help="what the agent may do: deny (or reject), allow-once, ask, read-only, or a file with a policy "
+        help="what the agent may do: deny, allow-once, ask, read-only, or a file with a policy "
         f"(default: {permissions})",
     )
     how.completer = permission_words

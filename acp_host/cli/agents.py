@@ -68,7 +68,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of a table")
     parser.set_defaults(command=_list)
-    actions = parser.add_subparsers(metavar="ACTION", title="actions")
+    actions = parser.add_subparsers(metavar="ACTION", title="actions", prog="acp-host agents")
     show = _action(actions, "show", _show, "show all that is known of one agent")
     show.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON document")
     show.add_argument("known_agent", metavar="NAME", help="the agent").completer = known_agents

@@ -15,6 +15,7 @@ from acp_host.cli.complaints import complaint
 from acp_host.cli.completion import answer_shell, is_asked_by_shell
 from acp_host.cli.exits import ExitCode, code_of_error, code_of_signal, exit_code_help
 from acp_host.cli.interrupts import Interrupts
+from acp_host.cli.misplaced import told_at_once
 from acp_host.errors import AcpError
 from acp_host.printable import printable
 
@@ -56,11 +57,13 @@ def run_command(argv: Sequence[str]) -> int:
         words = printable(" ".join(unknown))
         print(f"acp-host: unrecognized arguments: {words}\nTry acp-host {options.name} --help.", file=sys.stderr)
         return ExitCode.USAGE
+    if hint := told_at_once(options):
+        print(printable(f"acp-host: {hint}"), file=sys.stderr)
     interrupts = Interrupts()
     try:
         return asyncio.run(_run(options, interrupts))
     except AcpError as error:
-        print(complaint(error, options.name, getattr(options, "start_hint", None)), file=sys.stderr)
+        print(complaint(error, options), file=sys.stderr)
         return code_of_error(error)
     except asyncio.CancelledError:
         return code_of_signal(interrupts.received or signal.SIGINT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import functools
+import json
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -16,15 +17,18 @@ from acp_host.cli.chosen_agent import ChosenAgent, add_remote_options, add_versi
 from acp_host.cli.completers import permission_words
 from acp_host.cli.exits import ExitCode, code_of_outcome, exit_code_help
 from acp_host.cli.interrupts import Interrupts
+from acp_host.cli.misplaced import told_on_failure
 from acp_host.cli.named import add_agent_argument, add_install_option
 from acp_host.cli.printer import clean
 from acp_host.cli.run_options import add_timeout_options, cost_of, split, text_of_file, timeouts_of
 from acp_host.cli.telemetry import telemetry_of_environment
+from acp_host.cli.unheld import unheld_limits
 from acp_host.errors import InvalidInput, InvalidState
 from acp_host.fleet import CopyKind, FleetSummary, Job, JobOutcomeKind, JobResult, Keep, Uncommitted
 from acp_host.fleet.branches import check_branch
 from acp_host.fleet.job import numbered
 from acp_host.fleet.progress import in_words
+from acp_host.fleet.schema import fleet_schema
 from acp_host.fleet.spending import exceeded
 from acp_host.host.agent_target import AgentTarget
 from acp_host.printable import printable_json
@@ -74,6 +78,9 @@ def add_parser(commands: Any) -> None:
     _add_copies(parser.add_argument_group("working copies"))
     _add_again(parser.add_argument_group("again, and not again"))
     parser.add_argument("--json", action="store_true", help="write results and a summary as JSON Lines to stdout")
+    parser.add_argument(
+        "--json-schema", action="store_true", help="print the JSON Schema of these lines, and end; needs no agent"
+    )
     parser.add_argument(
         "--denied-ok", action="store_true", help="let the exit code not say that an agent was denied something"
     )
@@ -158,6 +165,9 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         InvalidInput: the command line is wrong.
         AcpError: the journal cannot be written, or the Dask scheduler not be reached.
     """
+    if options.json_schema:
+        print(json.dumps(fleet_schema(), indent=2))
+        return ExitCode.COMPLETED
     chosen, jobs = _agent_and_jobs(options)
     await chosen.get_ready()
     running = _fleet_of(chosen, jobs, options)
@@ -173,8 +183,10 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
             async for result in running:
                 _show(result, f"{len(running.results)}/{len(jobs)}", options)
                 all_put = await _put_on_branch(result, options.branch) and all_put
-    _show_summary(running.summary, options)
     budget = _budget(options.max_cost, options.max_tokens, "--max-cost")
+    _show_summary(running.summary, budget, options)
+    if (hint := told_on_failure(options)) and not any(result.completed for result in running.results):
+        print(clean(f"acp-host: {hint}"), file=sys.stderr)
     code = _code_of(running.results, running.summary, budget, denied_ok=options.denied_ok)
     return code if all_put else code or ExitCode.AGENT_FAILED
 
@@ -295,10 +307,12 @@ def _in_short(detail: str) -> str:
     return f"{first}: {more[-1].strip()[:_LONGEST_REASON]}" if more else first
 
 
-def _show_summary(summary: FleetSummary, options: argparse.Namespace) -> None:
+def _show_summary(summary: FleetSummary, budget: Budget, options: argparse.Namespace) -> None:
     if options.json:
         print(printable_json({"type": "summary", **summary.to_json()}), flush=True)
     print(f"acp-host: {in_words(summary) or 'nothing to do'}", file=sys.stderr)
+    for limit in unheld_limits(budget, summary.unreported, summary.spent.cost):
+        print(clean(f"acp-host: {limit}"), file=sys.stderr)
     if summary.stopped is not None:
         print(f"acp-host: stopped: {clean(summary.stopped)}", file=sys.stderr)
     if summary.stopped is not None and options.journal:

@@ -17,6 +17,7 @@ from acp_host.automation.known_agents.programs import download_program
 from acp_host.automation.known_agents.ways import Readiness, Way
 from acp_host.cli.agreed import capability_rows
 from acp_host.cli.completers import agent_or_file
+from acp_host.cli.misplaced import note_own_options
 from acp_host.errors import AcpError, InvalidInput
 from acp_host.printable import printable
 from acp_host.protocol.negotiation import Agreement
@@ -34,6 +35,7 @@ def add_agent_argument(parser: Any) -> None:
         help="the agent's command, its URL, or a name that acp-host agents lists",
     )
     agent.completer = agent_or_file
+    note_own_options(parser)
 
 
 def add_install_option(parser: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import sys
 from collections.abc import Callable
@@ -14,15 +15,10 @@ from acp_host.automation.events import AgentReady, RunEvent, RunFinished
 from acp_host.automation.journal import default_journal
 from acp_host.automation.run import Run
 from acp_host.automation.schema import run_schema
-from acp_host.cli.agent_options import (
-    OFTEN_MISPLACED,
-    add_agent_options,
-    agent_of_options,
-    permissions_of,
-    recording_of,
-)
+from acp_host.cli.agent_options import add_agent_options, agent_of_options, permissions_of, recording_of
 from acp_host.cli.answers import TerminalAsker, TerminalLines, by_policy
 from acp_host.cli.chosen_agent import ChosenAgent, versions_of
+from acp_host.cli.complaints import complaint
 from acp_host.cli.exits import ExitCode, code_of_run, exit_code_help
 from acp_host.cli.forms import TerminalForms
 from acp_host.cli.interrupts import Interrupts
@@ -42,7 +38,7 @@ from acp_host.cli.run_options import (
 from acp_host.cli.run_view import RunView
 from acp_host.cli.services import ShownFiles, ShownTerminals
 from acp_host.cli.telemetry import telemetry_of_environment
-from acp_host.errors import InvalidInput, StartFailed
+from acp_host.errors import InvalidInput
 from acp_host.services.elicitation_handlers import ElicitationHandlers
 
 __all__ = ["add_parser"]
@@ -80,7 +76,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--forms", action="store_true", help="let the agent ask you with forms and for visits to pages")
     add_run_options(parser)
-    add_agent_options(parser, permissions="reject")
+    add_agent_options(parser, permissions="deny")
     parser.set_defaults(command=run)
 
 
@@ -101,6 +97,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     view = TurnView(printer, verbose=options.verbose)
     lines = TerminalLines()
     terminals = ShownTerminals(printer) if options.terminals else None
+    budget = budget_of(options)
     run = run_prompt(
         chosen.argument,
         prompt,
@@ -113,7 +110,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         remind=reminders_of(options),
         remind_require=options.remind_require,
         timeouts=timeouts_of(options),
-        budget=budget_of(options),
+        budget=budget,
         retries=retries_of(options),
         session=options.session,
         continue_last=options.continue_last,
@@ -131,7 +128,8 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         elicitation=_forms(options, printer, lines),
     )
     shows_stderr = options.verbose and chosen.remote is None
-    run_view = RunView(view, chosen.argv, shows_stderr=shows_stderr, start_hint=getattr(options, "start_hint", None))
+    complain = functools.partial(complaint, options=options)
+    run_view = RunView(view, chosen.argv, shows_stderr=shows_stderr, budget=budget, complain=complain)
     progress = ProgressLine(printer, run_view.describe, held=lines.turn.locked)
     with reports_to(printer):
         async with run, progress.shown():
@@ -166,10 +164,8 @@ def _shows(
     json_lines = EventLines() if options.json else None
 
     def show(event: RunEvent) -> None:
-        if isinstance(event, RunFinished):
-            if terminals is not None:
-                terminals.tell_all()
-            _note_misplaced(event, options.agent)
+        if isinstance(event, RunFinished) and terminals is not None:
+            terminals.tell_all()
         run_view.show(event)
         if json_lines is not None:
             for line in json_lines(event):
@@ -177,13 +173,6 @@ def _shows(
             sys.stdout.flush()
 
     return show
-
-
-def _note_misplaced(event: RunFinished, arguments: list[str]) -> None:
-    """Add to the error of an agent that does not start that it was given options of this command."""
-    found = [option for option in split(arguments)[0] if option in OFTEN_MISPLACED]
-    if found and isinstance(event.error, StartFailed):
-        event.error.add_note(f"The agent was given {', '.join(found)}: options of acp-host stand before its command.")
 
 
 def _agent(options: argparse.Namespace) -> ChosenAgent:

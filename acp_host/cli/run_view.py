@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from acp_host.automation import RunReason, RunResult
+from acp_host.automation import Budget, RunReason, RunResult
 from acp_host.automation import events as run_events
-from acp_host.cli.complaints import complaint
 from acp_host.cli.login import login_text
 from acp_host.cli.printer import plain
 from acp_host.cli.render import TurnView
+from acp_host.cli.unheld import unheld_cost, unheld_limits
 from acp_host.errors import AcpError, AuthRequired
 from acp_host.host.connection import HostConnection
 from acp_host.protocol.negotiation import Agreement
 from acp_host.services.audit import AuditRecord, DecidedBy
 from acp_host.state.reminder_entry import Rung
+from acp_host.wire.usage import UsageUpdate
 
 __all__ = ["RunView"]
 
@@ -31,22 +32,31 @@ class RunView:
         view: prints what happens in the turn.
         argv: the agent's command, for its login; of an agent elsewhere, its URL.
         shows_stderr: print what the agent writes to stderr.
-        start_hint: what to say of an agent that does not start; ``None`` for nothing more.
+        budget: the limits of the run.
+        complain: returns what to say of an error that ended the run.
     """
 
     def __init__(
-        self, view: TurnView, argv: Sequence[str], *, shows_stderr: bool, start_hint: str | None = None
+        self,
+        view: TurnView,
+        argv: Sequence[str],
+        *,
+        shows_stderr: bool,
+        budget: Budget,
+        complain: Callable[[AcpError], str],
     ) -> None:
         self._view = view
         self._printer = view.printer
         self._argv = argv
         self._shows_stderr = shows_stderr
-        self._start_hint = start_hint
+        self._budget = budget
+        self._complain = complain
         self._agreement: Agreement | None = None
         self._began = time.monotonic()
         self._doing = "starting the agent"
         self._calls: dict[str, str] = {}
         self._tokens: int | None = None
+        self._told_currency = False
 
     def show(self, event: run_events.RunEvent) -> None:
         """Print an event, if it has something to say to people."""
@@ -114,9 +124,11 @@ class RunView:
         entry = None if call_id is None else event.session.state.tool_call(call_id)
         if entry is not None:
             self._calls[entry.key] = entry.title or entry.kind or "a tool"
-        used = getattr(update, "used", None)
-        if isinstance(used, int):
-            self._tokens = used
+        if isinstance(update, UsageUpdate):
+            self._tokens = update.used
+            if update.cost and not self._told_currency and (told := unheld_cost(self._budget, [update.cost.currency])):
+                self._told_currency = True
+                self._printer.line("budget", plain(told, "yellow"))
 
     def _decided(self, record: AuditRecord) -> None:
         """Print what a policy has decided by itself; other decisions are printed where they are made."""
@@ -135,13 +147,13 @@ class RunView:
             self._printer.answer(result.text)
             self._printer.finish()
         self._list_changes(result)
-        if result.unreported:
-            limits = ", ".join(result.unreported)
-            self._printer.line("budget", plain(f"not watched, since the agent does not report it: {limits}", "yellow"))
+        costs = {} if result.cost is None else {result.cost.currency: result.cost.amount}
+        for limit in unheld_limits(self._budget, result.unreported, costs):
+            self._printer.line("budget", plain(limit, "yellow"))
         if isinstance(error, AuthRequired) and self._agreement is not None:
             self._printer.line("login", login_text(self._agreement, self._argv, error))
         elif error is not None:
-            self._printer.say(plain(complaint(error, "run", self._start_hint)))
+            self._printer.say(plain(self._complain(error)))
         else:
             self._view.show_result(result)
             if result.outcome.reason == RunReason.PERMISSION_DENIED:

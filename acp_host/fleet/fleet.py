@@ -57,6 +57,7 @@ class Fleet:
         return FleetSummary.of(
             self._results,
             jobs=len(self._plan.jobs),
+            budget=self._plan.budget,
             stopped=self._conductor.stopped,
             duration=time.monotonic() - self._began if self._duration is None else self._duration,
         )

@@ -19,6 +19,7 @@ from acp_host.errors import InvalidInput
 from acp_host.fleet.working_copies import is_url
 from acp_host.given_files import reading
 from acp_host.services.permissions import PermissionPolicy
+from acp_host.services.policy_words import policy_of_word
 
 __all__ = ["Job", "jobs_from", "numbered", "read_jobs"]
 
@@ -130,7 +131,8 @@ class Job:
         """Return the job that JSON values stand for.
 
         Args:
-            data: an object with the attributes as members; ``permissions`` is a policy in TOML, or a path of one.
+            data: an object with the attributes as members; ``permissions`` is a word such as ``read-only``, a policy in
+                TOML, or the path of one.
             where: the directory that paths are relative to.
 
         Raises:
@@ -164,7 +166,12 @@ def _policy(value: Any, where: str | os.PathLike[str]) -> PermissionPolicy | Non
     if value is None or isinstance(value, PermissionPolicy):
         return value
     if not isinstance(value, str):
-        raise InvalidInput("permissions of a job are a policy in TOML, or the path of one")
+        raise InvalidInput("permissions of a job are a word such as read-only, a policy in TOML, or the path of one")
+    policy = policy_of_word(value)
+    if value == "ask":
+        raise InvalidInput("permissions of a job cannot be ask: there is nobody who could be asked")
+    if policy is not None:
+        return policy
     if "=" in value:
         return PermissionPolicy.from_toml(value, source="permissions of a job")
     try:

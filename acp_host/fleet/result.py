@@ -10,21 +10,30 @@ from typing import Any
 import attrs
 from attrs import field, frozen
 
+from acp_host.automation.limits import Budget, Timeouts
 from acp_host.automation.result import RunOutcome, RunResult
 from acp_host.errors import InvalidInput, InvalidState
 from acp_host.fleet.branches import commit_patch
 from acp_host.fleet.job import Job
 from acp_host.fleet.outcomes import JobOutcomeKind
 from acp_host.fleet.patches import ChangedFile, apply_patch, joined
-from acp_host.fleet.spending import Spent
+from acp_host.fleet.schema import SCHEMA_VERSION, problem_with
+from acp_host.fleet.spending import Spent, unreported
 from acp_host.fleet.working_copies import CopyKind, is_url
 from acp_host.host.outcome import OutcomeKind
 from acp_host.services.working_copy import DifferenceKind
 
-__all__ = ["FORMAT_VERSION", "FleetReport", "FleetSummary", "JobResult", "Violation"]
+__all__ = ["FleetReport", "FleetSummary", "JobResult", "Violation"]
 
-FORMAT_VERSION = 1
-"""Version of the JSON form of results and summaries."""
+
+_ENDED_BY_AGENTS = frozenset(JobOutcomeKind) - {
+    JobOutcomeKind.CANCELLED,
+    JobOutcomeKind.FAILED,
+    JobOutcomeKind.UNKNOWN,
+    JobOutcomeKind.NOT_RUN,
+}
+"""Ends of which agents tell what they have spent, if they ever do."""
+_LIMITS: Mapping[str, type[Any]] = {"budget": Budget, "timeouts": Timeouts}
 
 
 @frozen(kw_only=True)
@@ -154,9 +163,9 @@ class JobResult:
         return tuple(file.path for file in self.files if file.allowed is False)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain JSON values; a patch that is not UTF-8 is in base64, as ``patchBase64``."""
+        """Return it as plain JSON values, in the form that ``schemas/fleet-1.schema.json`` describes as ``result``."""
         return {
-            "version": FORMAT_VERSION,
+            "version": SCHEMA_VERSION,
             "job": self.job.to_json(),
             "outcome": attrs.asdict(self.outcome),
             "attempt": self.attempt,
@@ -181,17 +190,16 @@ class JobResult:
         Raises:
             InvalidInput: it is none of this version.
         """
-        if not isinstance(data, Mapping) or data.get("version") != FORMAT_VERSION:
-            raise InvalidInput(f"this is no result of a job in version {FORMAT_VERSION}")
+        _check(data, "result", "result of a job")
         try:
             return cls(
-                job=Job.from_json(data["job"]),
-                outcome=RunOutcome(**data["outcome"]),
+                job=_job_from_json(data["job"]),
+                outcome=RunOutcome(**_known(RunOutcome, data["outcome"])),
                 attempt=data["attempt"],
                 run=None if data["run"] is None else RunResult.from_json(data["run"]),
                 files=tuple(_file_from_json(file) for file in data["files"]),
                 files_problem=data["filesProblem"],
-                violations=tuple(Violation(**violation) for violation in data["violations"]),
+                violations=tuple(Violation(**_known(Violation, violation)) for violation in data["violations"]),
                 spent=Spent.from_json(data["spent"]),
                 source=data["source"],
                 copy_kind=None if data["copyKind"] is None else CopyKind(data["copyKind"]),
@@ -201,8 +209,26 @@ class JobResult:
                 host=data["host"],
                 from_journal=data["fromJournal"],
             )
-        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-            raise InvalidInput(f"this is no result of a job: {error!r}") from None
+        except ValueError as error:  # a policy or a patch in base64 that is none, and InvalidInput, too
+            raise InvalidInput(f"this is no result of a job: {error}") from None
+
+
+def _check(data: Any, definition: str, what: str) -> None:
+    problem = problem_with(data, definition)
+    if problem is not None:
+        raise InvalidInput(f"this is no {what}: {problem}")
+
+
+def _known(kind: type[Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members that a class has; others may have been added within the version."""
+    names = {attribute.name for attribute in attrs.fields(kind)}
+    return {name: value for name, value in data.items() if name in names}
+
+
+def _job_from_json(data: Mapping[str, Any]) -> Job:
+    members = _known(Job, data)
+    limits = {name: _known(kind, members[name]) for name, kind in _LIMITS.items() if name in members}
+    return Job.from_json(members | limits)
 
 
 def _file_to_json(file: ChangedFile) -> dict[str, Any]:
@@ -231,6 +257,8 @@ class FleetSummary:
         changed_files: how many files have changed.
         violations: how many changes the policy forbids.
         spent: what was spent, as far as the agents say.
+        unreported: which limits of the fleet's budget could not be held, since not all agents report what they are
+            about, a cost in the budget's currency: some of ``tokens``, ``cost``.
         stopped: why the fleet ended before its end, for people; ``None``: it did not.
         duration: how long it took, in seconds.
     """
@@ -241,12 +269,16 @@ class FleetSummary:
     changed_files: int = 0
     violations: int = 0
     spent: Spent = field(factory=Spent)
+    unreported: tuple[str, ...] = ()
     stopped: str | None = None
     duration: float = field(default=0.0, eq=False)
 
     @classmethod
-    def of(cls, results: Sequence[JobResult], *, jobs: int, stopped: str | None, duration: float) -> FleetSummary:
+    def of(
+        cls, results: Sequence[JobResult], *, jobs: int, budget: Budget | None, stopped: str | None, duration: float
+    ) -> FleetSummary:
         """Return the summary of some results, which may not be all yet."""
+        ended = [result.spent for result in results if result.outcome.kind in _ENDED_BY_AGENTS]
         return cls(
             jobs=jobs,
             outcomes=dict(sorted(Counter(str(result.outcome.kind) for result in results).items())),
@@ -254,6 +286,7 @@ class FleetSummary:
             changed_files=sum(len(result.files) for result in results),
             violations=sum(len(result.violations) for result in results),
             spent=Spent.total(result.spent for result in results),
+            unreported=() if budget is None else unreported(budget, ended),
             stopped=stopped,
             duration=duration,
         )
@@ -266,16 +299,37 @@ class FleetSummary:
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
         return {
-            "version": FORMAT_VERSION,
+            "version": SCHEMA_VERSION,
             "jobs": self.jobs,
             "outcomes": dict(self.outcomes),
             "attempts": self.attempts,
             "changedFiles": self.changed_files,
             "violations": self.violations,
             "spent": self.spent.to_json(),
+            "unreported": list(self.unreported),
             "stopped": self.stopped,
             "duration": self.duration,
         }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> FleetSummary:
+        """Return the summary that JSON of :meth:`to_json` stands for.
+
+        Raises:
+            InvalidInput: it is none of this version.
+        """
+        _check(data, "summary", "summary of a fleet")
+        return cls(
+            jobs=data["jobs"],
+            outcomes=data["outcomes"],
+            attempts=data["attempts"],
+            changed_files=data["changedFiles"],
+            violations=data["violations"],
+            spent=Spent.from_json(data["spent"]),
+            unreported=tuple(data.get("unreported", ())),
+            stopped=data["stopped"],
+            duration=data["duration"],
+        )
 
 
 @frozen(kw_only=True)
@@ -297,7 +351,18 @@ class FleetReport:
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
         return {
-            "version": FORMAT_VERSION,
+            "version": SCHEMA_VERSION,
             "results": [result.to_json() for result in self.results],
             "summary": self.summary.to_json(),
         }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> FleetReport:
+        """Return the report that JSON of :meth:`to_json` stands for.
+
+        Raises:
+            InvalidInput: it is none of this version.
+        """
+        _check(data, "report", "report of a fleet")
+        results = tuple([JobResult.from_json(result) for result in data["results"]])
+        return cls(results=results, summary=FleetSummary.from_json(data["summary"]))

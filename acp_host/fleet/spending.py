@@ -8,10 +8,10 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from acp_host.amounts import amount_text
-from acp_host.automation.limits import Budget
+from acp_host.automation.limits import Budget, same_currency
 from acp_host.automation.result import RunResult
 
-__all__ = ["Ledger", "Spent", "exceeded", "left_of"]
+__all__ = ["Ledger", "Spent", "exceeded", "left_of", "unreported"]
 
 
 @frozen(kw_only=True)
@@ -57,7 +57,7 @@ class Spent:
 
     def amount(self, currency: str | None) -> float:
         """Return the cost in a currency; ``None``: of all of them, as if they were one."""
-        return sum(self.cost.values()) if currency is None else self.cost.get(currency, 0.0)
+        return sum(amount for of, amount in self.cost.items() if currency is None or same_currency(of, currency))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
@@ -105,6 +105,17 @@ def exceeded(budget: Budget, spent: Spent) -> str | None:
         unit = f" {budget.currency}" if budget.currency else ""
         return f"the budget of cost is exceeded: {amount_text(amount)}{unit} of {amount_text(budget.cost)}{unit}"
     return None
+
+
+def unreported(budget: Budget, parts: Iterable[Spent]) -> tuple[str, ...]:
+    """Return which limits of a budget are about something that is missing in what was spent by some of the jobs.
+
+    A cost in another currency is no cost that the limit is about. Some of ``tokens``, ``cost``.
+    """
+    parts = tuple(parts)
+    tokens = budget.tokens is not None and any(not part.tokens for part in parts)
+    cost = budget.cost is not None and not all(part.cost and all(map(budget.counts, part.cost)) for part in parts)
+    return tuple(name for name, missing in (("tokens", tokens), ("cost", cost)) if missing)
 
 
 def left_of(budget: Budget, spent: Spent) -> Budget | None:

@@ -75,6 +75,9 @@ class ConnectionHealth(Observable[HealthSnapshot]):
         super().__init__(scheduler, report)
         self._known = HealthSnapshot(since=now())
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._known.status}>"
+
     def _freeze(self) -> HealthSnapshot:
         return evolve(self._known, version=self.version)
 

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any, Protocol, TypeAlias
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import InvalidInput, InvalidParams, RequestFailed
@@ -74,7 +74,8 @@ class HostMcpServer:
     Args:
         server: an ``MCPServer`` or low-level ``Server`` of the package ``mcp`` (the extra ``mcp``), or a (coroutine)
             function that takes MCP's method and parameters and returns the result. A function may raise
-            :class:`~acp_host.errors.RequestFailed`, which is the error the agent gets; it runs on the event loop.
+            :class:`~acp_host.errors.RequestFailed`, which is the error the agent gets; it runs on the event loop,
+            or, a plain one of a connection of :mod:`acp_host.blocking`, where that calls handlers.
         name: what the agent calls the server; the prefix of its tools in many agents.
 
     Raises:
@@ -93,6 +94,10 @@ class HostMcpServer:
             raise InvalidInput("servers of the package mcp can be served from its version 2.0 on; this is an older one")
         if not isinstance(self.name, str) or not self.name:
             raise InvalidInput("the name of an MCP server is a string that is not empty")
+
+    def called_by(self, handlers: Callable[[McpFunction], McpFunction]) -> HostMcpServer:
+        """Return the same server with its function called by what ``handlers`` returns for it."""
+        return self if _is_of_package(self.server) else evolve(self, server=handlers(self.server))
 
     def converse(self, start: Start, report: Callable[[BaseException], None]) -> Conversation:
         """Begin a conversation.

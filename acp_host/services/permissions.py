@@ -118,9 +118,14 @@ class PermissionPolicy:
     rules: tuple[PermissionRule, ...] = field(default=(), converter=_rules, kw_only=True)
 
     @classmethod
-    def reject(cls) -> PermissionPolicy:
+    def deny(cls) -> PermissionPolicy:
         """Return the policy that refuses everything, each time anew."""
         return cls(PermissionDecision.REJECT_ONCE)
+
+    @classmethod
+    def reject(cls) -> PermissionPolicy:
+        """Return the same as :meth:`deny`."""
+        return cls.deny()
 
     @classmethod
     def allow_once(cls) -> PermissionPolicy:

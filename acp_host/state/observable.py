@@ -53,6 +53,9 @@ class Observable(ABC, Generic[S]):
         self._whole: Observable[Any] | None = None
         self._section = ""
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} at version {self.version}>"
+
     # --- for readers ------------------------------------------------------------------------------------------------
 
     @property

@@ -53,6 +53,12 @@ async def test_a_cost_in_another_currency_is_not_compared(tmp_path: Path) -> Non
     assert (result.cost.amount, result.cost.currency) == (3.0, "USD")
 
 
+async def test_letters_of_a_currency_count_in_either_case(tmp_path: Path) -> None:
+    budget = Budget(cost=1.5, currency="usd")
+    result = await run_prompt(ScriptedAgent(agents.spends).transport(), "x", cwd=tmp_path, budget=budget)
+    assert (result.outcome.reason, result.unreported) == (RunReason.BUDGET_EXCEEDED, ())
+
+
 async def test_what_earlier_attempts_have_spent_counts(tmp_path: Path) -> None:
     retries = Retries(attempts=3, delay=0, after_prompt=True)
     command = ScriptedAgent.command(agents.fails_dearly)

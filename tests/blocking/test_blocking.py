@@ -18,6 +18,7 @@ import pytest
 import acp_host
 from acp_host import blocking
 from acp_host.blocking._thread import LoopThread
+from acp_host.services.files import BufferEdit, FileChange, MemoryBuffers, NotebookBuffers, OpenDocument, WriteConflict
 from acp_host.testing import ReferenceAgent
 from acp_host.wire.updates import AgentMessageChunk
 
@@ -205,6 +206,83 @@ class TestHandlers:
                 assert observed.wait(DEADLINE)
         assert threads == {loop.thread}
 
+    @pytest.mark.parametrize("kind", ["plain", "coroutines"])
+    def test_open_documents_and_conflicts_are_the_dispatched_threads_too(self, tmp_path: Path, kind: str) -> None:
+        """Where documents of a user interface may be touched; coroutine functions run on the connection's loop."""
+        documents = MemoryBuffers()
+        threads: dict[str, threading.Thread] = {}
+
+        class Editor:
+            def find_document(self, path: str) -> OpenDocument | None:
+                threads["find"] = threading.current_thread()
+                return documents.find_document(path)
+
+            def apply_edit(self, edit: BufferEdit) -> bool:
+                threads["apply"] = threading.current_thread()
+                return documents.apply_edit(edit)
+
+        class AsyncEditor(Editor):
+            async def find_document(self, path: str) -> OpenDocument | None:  # type: ignore[override]
+                return super().find_document(path)
+
+            async def apply_edit(self, edit: BufferEdit) -> bool:  # type: ignore[override]
+                return super().apply_edit(edit)
+
+        def decide(conflict: WriteConflict) -> str:
+            threads["conflict"] = threading.current_thread()
+            return conflict.proposed
+
+        path = tmp_path / "notes.txt"
+        path.write_text("disk")
+        documents.open(path, "disk")
+        documents.change(path, "unsaved")
+        files = acp_host.FileService(buffers=Editor() if kind == "plain" else AsyncEditor(), conflict=decide)
+        changed = threading.Event()
+
+        def note(change: FileChange) -> None:
+            threads["change"] = threading.current_thread()
+            changed.set()
+
+        files.on_change(note)
+        allow = acp_host.PermissionPolicy.allow_once()
+        command = ReferenceAgent.command()
+        with Loop() as loop, blocking.connect(command, files=files, permissions=allow, dispatch=loop.dispatch) as host:
+            host.new_session(tmp_path).prompt(f"/write {path}\nagent").wait()
+            assert changed.wait(DEADLINE)
+        assert documents.text(path).strip() == "agent"
+        assert set(threads) == {"find", "apply", "conflict", "change"}
+        elsewhere = {what for what, thread in threads.items() if thread is loop.thread}
+        assert elsewhere == ({"find", "apply"} if kind == "plain" else set()) | {"conflict", "change"}
+
+    def test_open_notebooks_are_the_dispatched_threads_too(self, tmp_path: Path) -> None:
+        threads = []
+
+        class Notebooks:
+            def find_notebook(self, path: str) -> None:
+                threads.append(threading.current_thread())
+
+            def apply_change(self, change: Any) -> bool:
+                raise AssertionError("none is open")
+
+        (tmp_path / "notes.txt").write_text("a note")
+        files = acp_host.FileService(buffers=NotebookBuffers(Notebooks()))
+        with Loop() as loop, blocking.connect(ReferenceAgent.command(), files=files, dispatch=loop.dispatch) as host:
+            host.new_session(tmp_path).prompt("/read notes.txt").wait()
+        assert set(threads) == {loop.thread}
+
+    def test_mcp_servers_that_are_functions_may_block_too(self, tmp_path: Path) -> None:
+        threads = []
+
+        def clock(method: str, params: Any) -> Any:
+            threads.append((threading.current_thread(), len(host.sessions)))
+            return {"content": [{"type": "text", "text": "noon"}]}
+
+        servers = [acp_host.HostMcpServer(clock, name="clock")]
+        with Loop() as loop, blocking.connect(ReferenceAgent.command(), dispatch=loop.dispatch) as host:
+            session = host.new_session(tmp_path, mcp_servers=servers)
+            assert "noon" in session.prompt('/mcp tools/call {"name": "now"}').wait().text
+        assert {thread for thread, _ in threads} == {loop.thread}
+
     def test_a_handler_that_raises_is_reported_and_ends_nothing(self) -> None:
         def decide(request: Any) -> Any:
             raise RuntimeError("out of order")
@@ -233,6 +311,9 @@ class TestHandlers:
 
 
 class TestState:
+    def test_what_it_is_can_be_read_at_a_prompt(self, host: blocking.HostConnection) -> None:
+        assert repr(host.health) == "<blocking <ConnectionHealth connected>>"
+
     def test_snapshots_and_changes(self, host: blocking.HostConnection) -> None:
         session = host.new_session()
         versions: queue.Queue[int] = queue.Queue()

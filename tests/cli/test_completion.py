@@ -76,7 +76,7 @@ def test_bash() -> None:
         "acp-host ins": ["inspect "],
         "acp-host run --perm": ["--permissions "],
         "acp-host run ": ["lab", "staunch"],
-        "acp-host run --permissions re": ["reject", "read-only"],
+        "acp-host run --permissions re": ["read-only "],
         "acp-host run staunch ta": ["talk.jsonl "],
         "acp-host agents sh": ["show "],
         "acp-host agents remove sta": ["staunch "],
@@ -107,7 +107,7 @@ def test_fish() -> None:
     ins, names, words = run("fish", FISH, "acp-host ins", "acp-host run sta", "acp-host run --permissions re")
     assert ins.split("\t")[0] == "inspect"
     assert names == "staunch\tA\\x1b[31m red one"
-    assert {word.split("\t")[0] for word in words.split(";")} == {"reject", "read-only"}
+    assert {word.split("\t")[0] for word in words.split(";")} == {"read-only"}
 
 
 def test_a_shell_that_nobody_has_heard_of(command: Command) -> None:

@@ -15,6 +15,7 @@ from acp_host.automation import Budget, RunOutcome
 from acp_host.cli.exits import ExitCode, code_of_outcome
 from acp_host.cli.fleet import _code_of
 from acp_host.fleet import FleetSummary, JobOutcomeKind, JobResult, Spent
+from acp_host.fleet.schema import fleet_schema, problem_with
 from acp_host.testing import ReferenceAgent
 from tests.cli.conftest import PROGRAM, Command
 from tests.fleet.helpers import command as agent
@@ -47,9 +48,16 @@ def test_what_was_denied_is_said_of_a_job(command: Command, places: list[str]) -
 def test_json_lines_are_results_and_a_summary(command: Command, places: list[str]) -> None:
     ran = command("fleet", "--json", *agent(), "--", "write src/code.txt two", "--", *places)
     lines = [json.loads(line) for line in ran.out.splitlines()]
+    assert [problem_with(line) for line in lines] == [None, None, None]
     assert [line.pop("type") for line in lines] == ["result", "result", "summary"]
     assert {JobResult.from_json(line).text for line in lines[:2]} == {""}
     assert lines[2]["outcomes"] == {"completed": 2}
+
+
+def test_the_schema_of_the_lines_is_printed_and_needs_no_agent(command: Command) -> None:
+    printed = command("fleet", "--json-schema")
+    assert printed.code == 0
+    assert json.loads(printed.out) == fleet_schema()
 
 
 def test_the_wish_of_the_user_who_has_two_hundred_repositories(
@@ -189,6 +197,12 @@ def test_ctrl_c_cancels_and_tells_what_was_done(places: list[str], tmp_path: Pat
     assert "cancelling the turns; once more ends the agents" in err
     assert "with --rerun cancelled, also what was cancelled" in err
     assert gone(child)
+
+
+def test_a_cost_in_another_currency_is_said_to_be_none_of_the_limit(command: Command, places: list[str]) -> None:
+    ran = command("fleet", "--max-cost", "5EUR", *agent(), "--", "cost 7", "--", *places)
+    assert ran.code == 0
+    assert "acp-host: the limit of 5 EUR was not held: the cost was reported as 14 USD\n" in ran.err
 
 
 @pytest.mark.parametrize("kind", JobOutcomeKind)

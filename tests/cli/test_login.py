@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import Any
 
 from acp_host.cli.complaints import complaint
@@ -36,4 +37,4 @@ def test_secrets_are_not_shown() -> None:
     login = {"type": "terminal", "id": "t", "name": "T", "args": [], "env": {"A_TOKEN": "swordfish"}}
     assert "swordfish" not in told(login, message="password=swordfish")
     error = RequestFailed.from_code(-32603, "api_key=swordfish", {"headers": {"X": "swordfish"}}, "session/new")
-    assert "swordfish" not in complaint(error, "run")
+    assert "swordfish" not in complaint(error, argparse.Namespace(name="run"))

@@ -150,7 +150,7 @@ def test_permissions_by_policy(command: Command, choice: str | None, answer: str
     assert (ran.code, ran.out) == (0 if answer == "yes" else 8, f"answer: {answer}\n")
     assert "permission? delete: Remove the disk" in ran.err
     assert '{"command": "rm -rf /"}' in ran.err
-    assert f"by --permissions {'allow-once' if answer == 'yes' else 'reject'}" in ran.err
+    assert f"by --permissions {'allow-once' if answer == 'yes' else 'deny'}" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -254,10 +254,45 @@ def test_a_reader_that_goes_away_ends_the_command() -> None:
     assert complaint == ""
 
 
-def test_options_behind_the_agent_are_named_when_it_does_not_start(command: Command) -> None:
-    ran = command("run", *ReferenceAgent.command("--read-files"), "--", "x")
-    assert ran.code == 1
-    assert ran.err.endswith("The agent was given --read-files: options of acp-host stand before its command.\n")
+class TestOptionsBehindTheAgent:
+    """They are the agent's, which may have some of the same name."""
+
+    def test_are_named_when_it_does_not_start(self, command: Command) -> None:
+        ran = command("run", *ReferenceAgent.command("--json", "--timeout=5"), "--", "--json")
+        assert ran.code == 1
+        assert ran.err.endswith(
+            "--json, --timeout stand behind AGENT and go to it; acp-host's own options stand before AGENT.\n"
+        )
+        assert ran.err.count("--json") > 1, "what the agent says of it is shown, too"
+
+    def test_are_named_when_the_command_line_lacks_what_they_would_say(self, command: Command) -> None:
+        ran = command("run", "some-agent", "--prompt-file", "task.md")
+        assert ran.code == 2
+        assert ran.err.endswith(
+            "--prompt-file stands behind AGENT and goes to it; acp-host's own options stand before AGENT.\n"
+        )
+
+    def test_that_hardly_another_program_has_are_named_at_once(self, command: Command) -> None:
+        shows = ScriptedAgent.command(
+            "await agent.handshake(); await agent.open_session(); await agent.expect()\n"
+            "import sys\nagent.say(str(sys.argv[1:])); agent.reply({'stopReason': 'end_turn'})",
+            "--max-cost=1EUR",
+            "--cwd",
+            "/",
+            "--protocol-version",
+        )
+        ran = command("run", *shows, "--", "--max-tokens")
+        assert (ran.code, ran.out) == (0, "['--max-cost=1EUR', '--cwd', '/', '--protocol-version']\n")
+        assert ran.err.startswith("acp-host: --max-cost stands behind AGENT and goes to it")
+        assert "--cwd" not in ran.err
+        assert "--max-tokens" not in ran.err
+
+    @pytest.mark.parametrize("name", ["inspect", "fleet"])
+    def test_are_named_by_other_commands_too(self, command: Command, name: str, tmp_path: Path) -> None:
+        more = ["--", "x", "--", str(tmp_path)] if name == "fleet" else []
+        ran = command(name, *ReferenceAgent.command("--json"), *more)
+        assert ran.code == 1
+        assert "--json stands behind AGENT and goes to it" in ran.err
 
 
 def test_a_wrong_command_line_names_the_help_that_has_the_options(command: Command) -> None:

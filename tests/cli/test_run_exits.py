@@ -60,6 +60,25 @@ def test_each_exit_code_has_a_cause_that_is_said(command: Command, tmp_path: Pat
     assert "Traceback" not in ran.err
 
 
+def test_a_cost_in_another_currency_is_said_while_there_is_time(command: Command, tmp_path: Path) -> None:
+    spends = ScriptedAgent.command(run_agents.spends)
+    options = ["--max-cost", "1.5EUR", "--max-turns", "99", "--idle-timeout", "0.3"]
+    ran = command("run", "--cwd", str(tmp_path), *options, *spends, "--", "x")
+    assert ran.code == ExitCode.TIMEOUT
+    told = [line.removeprefix("budget").strip() for line in ran.err.splitlines() if line.startswith("budget")]
+    assert told == [
+        "the limit of 1.5 EUR cannot be held: the cost is reported in USD",
+        "the limit of 1.5 EUR was not held: the cost was reported as 3 USD",
+    ]
+
+
+def test_limits_that_nothing_is_reported_for_are_named(command: Command, tmp_path: Path) -> None:
+    options = ["--max-cost", "1.5EUR", "--max-turns", "9"]
+    ran = command("run", "--cwd", str(tmp_path), *options, *ScriptedAgent.command(run_agents.answers), "--", "end_turn")
+    assert ran.code == ExitCode.COMPLETED
+    assert "budget      not reported, and so not watched: cost, turns\n" in ran.err
+
+
 def test_an_agent_that_vouches_for_nothing_is_unverified(command: Command, tmp_path: Path) -> None:
     ran = command("run", "--cwd", str(tmp_path), *ScriptedAgent.command(says_nothing_of_its_end), "--", "x")
     assert ran.code == ExitCode.UNVERIFIED

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acp_host import InvalidInput
+from acp_host import InvalidInput, PermissionPolicy
 from acp_host.fleet import Budget, Job, Timeouts, jobs_from, read_jobs
 from acp_host.fleet.job import numbered
 from tests.fleet.helpers import SOURCES_ONLY
@@ -63,11 +63,13 @@ def test_a_file_of_jobs_has_paths_relative_to_itself(tmp_path: Path) -> None:
     lines = [
         {"prompt": "One", "cwd": "a", "permissions": "policy.toml", "budget": {"cost": 2}},
         {"prompt": "Two", "cwd": "https://example.org/b.git", "remind": "Hurry", "timeouts": {"total": 9}},
+        {"prompt": "Three", "cwd": "c", "permissions": "read-only"},
     ]
     file = tmp_path / "jobs.jsonl"
     file.write_text("\n\n".join(map(json.dumps, lines)) + "\n")
-    one, two = read_jobs(file)
+    one, two, three = read_jobs(file)
     assert (one.cwd, one.permissions, one.budget) == (str(tmp_path / "a"), SOURCES_ONLY, Budget(cost=2))
+    assert three.permissions == PermissionPolicy.read_only()
     assert (two.cwd, two.remind, two.timeouts) == ("https://example.org/b.git", ("Hurry",), Timeouts(total=9))
 
 
@@ -80,6 +82,7 @@ def test_a_file_of_jobs_has_paths_relative_to_itself(tmp_path: Path) -> None:
         ('{"prompt": "p", "cwd": "d", "dir": 1}', "line 2: a job has no member dir"),
         ('{"prompt": "p", "cwd": "d", "budget": {"dollars": 1}}', "line 2: a budget is an object"),
         ('{"prompt": "p", "cwd": "d", "permissions": "none.toml"}', "line 2: permissions of a job: .*none.toml can"),
+        ('{"prompt": "p", "cwd": "d", "permissions": "ask"}', "line 2: permissions of a job cannot be ask"),
         ('{"prompt": "p", "cwd": "d", "timeouts": {"total": -1}}', "line 2: .*total"),
     ],
 )

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from acp_host import CancelTimeouts, InvalidInput, InvalidState, PermissionPolicy, StopTimeouts, fleet
-from acp_host.fleet import Budget, Fleet, GitFailed, Job, JobResult, Retries, Timeouts
+from acp_host.fleet import Budget, Fleet, FleetReport, FleetSummary, GitFailed, Job, JobResult, Retries, Timeouts
 from acp_host.services.files import FileService
 from acp_host.testing import ReferenceAgent
 from tests.fleet.helpers import SOURCES_ONLY, command, files_of, git, gone, nothing_left, repository, same, until_there
@@ -69,9 +69,10 @@ async def test_results_have_a_json_form(run: Run, repo: Path) -> None:
     report = await run(Job("write src/code.txt two\nsay Done\ncost 1", str(repo)))
     for result in report.results:
         assert JobResult.from_json(json.loads(json.dumps(result.to_json()))) == result
-    assert json.loads(json.dumps(report.to_json()))["summary"]["outcomes"] == {"completed": 1}
-    with pytest.raises(InvalidInput, match="no result of a job"):
-        JobResult.from_json({"version": 7})
+    plain = json.loads(json.dumps(report.to_json()))
+    assert plain["summary"]["outcomes"] == {"completed": 1}
+    assert FleetReport.from_json(plain) == report
+    assert FleetSummary.from_json(plain["summary"]) == report.summary
 
 
 async def test_what_the_policy_forbids_is_listed_left_out_and_can_be_taken_back(
@@ -151,6 +152,35 @@ async def test_a_fleet_that_has_spent_its_budget_is_stopped(run: Run, tmp_path: 
     assert report["b"].outcome.detail == report.summary.stopped
     assert report.summary.spent.cost == {"USD": 5.5}
     assert nothing_left(tmp_path, repo)
+
+
+@pytest.mark.parametrize(
+    "budget, unreported",
+    [
+        (Budget(cost=5, currency="EUR"), ("cost",)),
+        (Budget(cost=5, currency="usd"), ()),
+        (Budget(cost=5, tokens=1_000), ()),
+        (None, ()),
+    ],
+)
+async def test_a_limit_that_cannot_be_held_is_named(
+    run: Run, repo: Path, budget: Budget | None, unreported: tuple[str, ...]
+) -> None:
+    report = await run(Job("cost 3", str(repo), id="a"), Job("cost 1", str(repo), id="b"), budget=budget)
+    assert report.summary.completed
+    assert report.summary.unreported == unreported
+    assert report.summary.to_json()["unreported"] == list(unreported)
+
+
+async def test_limits_that_some_agents_report_nothing_of_are_named(run: Run, repo: Path) -> None:
+    jobs = Job("cost 1", str(repo), id="a"), Job("say x", str(repo), id="b")
+    report = await run(*jobs, budget=Budget(cost=5, tokens=1_000))
+    assert report.summary.unreported == ("tokens", "cost")
+
+
+async def test_a_fleet_stops_at_a_limit_whose_currency_is_written_otherwise(run: Run, repo: Path) -> None:
+    report = await run(Job("cost 3\nwait", str(repo), id="a"), engine=1, budget=Budget(cost=2, currency="usd"))
+    assert report.summary.stopped == "the budget of cost is exceeded: 3 usd of 2 usd"
 
 
 async def test_a_job_has_a_budget_and_timeouts_of_its_own(run: Run, repo: Path) -> None:

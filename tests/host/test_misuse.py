@@ -193,6 +193,8 @@ def test_what_a_service_cannot_use_is_said_when_it_is_made(named: str, make: Cal
 async def test_a_turn_that_was_awaited_first_says_that_its_updates_are_gone() -> None:
     async with acp_host.connect(ReferenceAgent().transport()) as host:
         assert repr(host) == "<HostConnection to 'Reference Agent', open>"
+        assert repr(host.health) == "<ConnectionHealth connected>"
+        assert repr(host.authentication) == "<Authentication at version 0>"
         session = await host.new_session()
         turn = session.prompt("/say Hello")
         assert repr(turn) == "<Turn 1, under way or waiting>"

@@ -22,6 +22,7 @@ LARGEST = 1_700_000
 DATA = {
     "acp_host/py.typed",
     "acp_host/automation/schemas/run-1.schema.json",
+    "acp_host/fleet/schemas/fleet-1.schema.json",
     "acp_host/ui/jupyter_server/labextension/acp-host/static/remoteEntry.js",
     "acp_host/ui/static/LICENSES.txt",
     "acp_host/ui/static/index.html",

@@ -174,6 +174,17 @@ def test_the_report_as_text_and_as_json(host: Any, capsys: pytest.CaptureFixture
     assert (plain["version"], plain["counts"]) == (1, {"passed": 1, "failed": 0, "not_seen": 0})
 
 
+def test_an_exit_status_that_means_something_else_need_not_be_judged(
+    host: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = host(GOOD + "sys.exit(1)")
+    check = ["check", "--only", "same-text-again"]
+    assert main([*check, "--", *command]) == 1
+    assert "With --any-status it is not judged." in capsys.readouterr().out
+    assert main([*check, "--any-status", "--", *command]) == 0
+    assert "--any-status" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "words, says",
     [

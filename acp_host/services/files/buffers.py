@@ -6,8 +6,8 @@ it writes belongs into the document, where the user sees it and can undo it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import Protocol, runtime_checkable
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, runtime_checkable
 
 from attrs import field, frozen
 
@@ -15,7 +15,10 @@ from acp_host.errors import InvalidInput
 from acp_host.services.files.edits import TextEdit
 from acp_host.services.files.formats import PLAIN_TEXT, DocumentFormat, text_hash
 
-__all__ = ["BufferEdit", "BufferProvider", "OpenDocument"]
+__all__ = ["BufferEdit", "BufferProvider", "Calling", "CallsApplication", "OpenDocument"]
+
+Calling = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""Returns what is called in place of a function of the application: itself, or what calls it on another thread."""
 
 
 @frozen(kw_only=True)
@@ -74,6 +77,9 @@ class BufferEdit:
 class BufferProvider(Protocol):
     """Open documents, as an editor implements it. Both methods are called on the event loop and may be coroutines.
 
+    Of a connection of :mod:`acp_host.blocking`, plain methods are called where it calls handlers, e.g. on the main
+    thread of a user interface.
+
     What they raise refuses the agent's request with an internal error, and is reported; a
     :class:`~acp_host.errors.RequestFailed` is what the agent is told.
     """
@@ -96,3 +102,11 @@ class BufferProvider(Protocol):
             ``False``, having changed nothing, if the document is no longer at ``edit.old_text`` or no longer open; the
             service then looks again.
         """
+
+
+@runtime_checkable
+class CallsApplication(Protocol):
+    """A provider of this library that calls functions of the application in turn."""
+
+    def call_by(self, handlers: Calling, /) -> None:
+        """Have them called by what ``handlers`` returns for them."""

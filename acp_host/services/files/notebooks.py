@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from attrs import field, frozen
 
 from acp_host.services._awaiting import awaited
-from acp_host.services.files.buffers import BufferEdit, OpenDocument
+from acp_host.services.files.buffers import BufferEdit, Calling, OpenDocument
 from acp_host.services.files.notebook_changes import NotebookChange, cell_operations
 from acp_host.services.files.notebook_format import NotebookFormat
 
@@ -71,16 +71,21 @@ class NotebookBuffers:
     def __init__(self, provider: NotebookProvider) -> None:
         self._provider = provider
         self._format = NotebookFormat()
+        self._calling: Calling = lambda function: function
+
+    def call_by(self, handlers: Calling, /) -> None:
+        """As :meth:`FileService.call_by`."""
+        self._calling = handlers
 
     async def find_document(self, path: str, /) -> OpenDocument | None:
         """As :meth:`BufferProvider.find_document`."""
-        notebook = await awaited(self._provider.find_notebook(path))
+        notebook = await awaited(self._calling(self._provider.find_notebook)(path))
         return None if notebook is None else await asyncio.to_thread(self._document, notebook)
 
     async def apply_edit(self, edit: BufferEdit, /) -> bool:
         """As :meth:`BufferProvider.apply_edit`."""
         change = await asyncio.to_thread(self._change, edit)
-        return await awaited(self._provider.apply_change(change))
+        return await awaited(self._calling(self._provider.apply_change)(change))
 
     def _document(self, notebook: OpenNotebook) -> OpenDocument:
         return OpenDocument(

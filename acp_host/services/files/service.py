@@ -41,7 +41,7 @@ from acp_host.services._awaiting import awaited
 from acp_host.services._confined import Permit, confine
 from acp_host.services._place import ChangedMeanwhile
 from acp_host.services._text import line_window
-from acp_host.services.files.buffers import BufferEdit, BufferProvider, OpenDocument
+from acp_host.services.files.buffers import BufferEdit, BufferProvider, Calling, CallsApplication, OpenDocument
 from acp_host.services.files.changes import FileChange, FileTarget
 from acp_host.services.files.conflicts import ConflictHandler, FileView, WriteConflict
 from acp_host.services.files.disk import Disk, invalid, not_found
@@ -81,7 +81,8 @@ class FileService:
             :class:`~acp_host.services.files.rules.FileRules`.
         read_only: patterns of files that the agent may not write.
         buffers: the editor's open documents: a :class:`~acp_host.services.files.buffers.BufferProvider`, or several,
-            which are asked in order.
+            which are asked in order. A connection of :mod:`acp_host.blocking` calls plain methods where it calls
+            handlers.
         formats: how files are checked, compared and merged that are not open, by the end of their names:
             ``{".ipynb": NotebookFormat()}``. A text that is none of the format is refused. All others are plain text.
         conflict: decides what becomes of a write that would undo somebody else's change, as in
@@ -128,6 +129,8 @@ class FileService:
         self._buffers = _providers(buffers)
         self._formats = {suffix.lower(): format for suffix, format in (formats or {}).items()}
         self._decide = conflict
+        self._calling: Calling = _as_it_is
+        self._telling: Calling = _as_it_is
         self._disk = Disk(max_file_size=max_file_size, create_parents=create_parents)
         self._changes: Observers[FileChange] = Observers(_log_failure)
         self._sessions: dict[SessionId, FileSession] = {}
@@ -156,9 +159,22 @@ class FileService:
     def on_change(self, observer: Callable[[FileChange], Any]) -> Callable[[], None]:
         """Call ``observer`` with each write that was done, from now on; return a function that ends this.
 
-        It is called on the event loop and must not block. One that raises is logged, and called again.
+        It is called on the event loop and must not block; of a connection of :mod:`acp_host.blocking`, where that calls
+        its observers. One that raises is logged, and called again.
         """
         return self._changes.connect(observer)
+
+    def call_by(self, handlers: Calling, observers: Calling) -> None:
+        """Have the application's functions called elsewhere than on the event loop; for connections on a thread.
+
+        Args:
+            handlers: returns what calls a function there and waits for its answer: for ``conflict`` and ``buffers``.
+            observers: returns what has a function called there and does not wait: for those of :meth:`on_change`.
+        """
+        self._calling, self._telling = handlers, observers
+        for provider in self._buffers:
+            if isinstance(provider, CallsApplication):
+                provider.call_by(handlers)
 
     async def read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
         """Return the lines that the agent asked for, with their line endings, without a byte order mark.
@@ -243,7 +259,7 @@ class FileService:
         if real is not None:
             for provider in self._buffers:
                 with self.looking():
-                    document = await awaited(provider.find_document(real))
+                    document = await awaited(self._calling(provider.find_document)(real))
                 if document is not None:
                     return real, provider, document
         return None
@@ -300,7 +316,7 @@ class FileService:
         if isinstance(prepared, WriteConflict):
             return prepared
         edit, written = prepared
-        if not await awaited(provider.apply_edit(edit)):
+        if not await awaited(self._calling(provider.apply_edit)(edit)):
             return None
         self._note(written)
         return written
@@ -358,7 +374,7 @@ class FileService:
 
     def _note(self, written: Written) -> None:
         written.session.known.remember(written.change.path, written.known)
-        self._changes.tell(written.change)
+        self._telling(self._changes.tell)(written.change)
 
     async def _decision(self, conflict: WriteConflict, request: WriteTextFileRequest) -> str:
         """Return what the application wants to be written; raises what the agent is told if that is nothing."""
@@ -366,7 +382,7 @@ class FileService:
         if self._decide is None:
             raise refusal(conflict, path)
         with self.asking(request):
-            decision = await awaited(self._decide(conflict))
+            decision = await awaited(self._calling(self._decide)(conflict))
         if decision is None:
             raise refusal(conflict, path)
         if not isinstance(decision, str):
@@ -382,6 +398,10 @@ def _adopted(write: Write, format: DocumentFormat, current: str) -> str:
         return format.adopt(current, write.text)
     except ValueError as error:
         raise invalid(write.path, str(error)) from None
+
+
+def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
 
 
 def _log_failure(observer: Callable[[FileChange], Any], error: BaseException) -> None:

@@ -17,6 +17,7 @@ from acp_host.testing.chaos.bad_agent import BadAgent
 from acp_host.testing.chaos.catalogue import find, select
 from acp_host.testing.chaos.checking import check_host
 from acp_host.testing.chaos.journal import JOURNAL_VARIABLE, Journal
+from acp_host.testing.chaos.judging import Rule
 from acp_host.testing.chaos.report import Meeting, lines_of
 
 __all__ = ["add_commands", "become", "main"]
@@ -34,8 +35,9 @@ Run the command of a host against bad agents, once for each. In the command, {ag
 
   acp-host chaos check -- my-host --prompt hello -- {agent}
 
-The host has to connect, open a session, send one prompt and end with it; nobody sits in front of it. The exit code is 0
-where it got everything right, 1 where not, 2 where it could not be run.
+The host has to connect, open a session, send one prompt and end with it; nobody sits in front of it. Its exit status is
+held to be 0 exactly if the turn was completed, unless --any-status says that it means something else. The exit code of
+the check is 0 where the host got everything right, 1 where not, 2 where it could not be run.
 """
 
 
@@ -141,4 +143,6 @@ async def _check(options: argparse.Namespace) -> int:
         print(printable_json(report.to_json(), indent=2))
     else:
         print("\n".join(list(report.lines())[-2:]))
+        if any(finding.rule == Rule.STATUS for meeting in report.failed for finding in meeting.wrong):
+            print("Does the exit status of this host mean something else? With --any-status it is not judged.")
     return 1 if report.failed else 0

@@ -9,7 +9,7 @@ from attrs import evolve
 from acp_host.errors import InvalidInput
 from acp_host.services.permission_queue import PermissionQueue
 from acp_host.services.permissions import PermissionPolicy, Permissions
-from acp_host.services.policy_words import policy_of_word
+from acp_host.services.policy_words import POLICY_WORDS, policy_of_word
 
 __all__ = ["asking"]
 
@@ -42,5 +42,5 @@ def asking(given: Any) -> tuple[Any, PermissionQueue | None]:
 def _policy(word: str) -> PermissionPolicy:
     policy = policy_of_word(word)
     if policy is None:
-        raise InvalidInput(f"permissions= takes the words ask, reject, read_only, allow_once, and not {word!r}")
+        raise InvalidInput(f"permissions= takes the words {', '.join(POLICY_WORDS)}, and not {word!r}")
     return policy

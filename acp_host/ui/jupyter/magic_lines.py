@@ -20,7 +20,7 @@ An agent in this notebook.
 %acp connect [options] AGENT...   start an agent, by its name, command or URL, and show the conversation
      --cwd DIR                    where its session works
      --files, --terminals         let it read and write files, and run commands, through this notebook
-     --permissions WORD           ask (in the widget), reject, read_only, allow_once
+     --permissions WORD           ask (in the widget), deny, read-only, allow-once
 %acp use NAME                     go on with the AgentWidget that the variable NAME holds
 %acp show                         show the conversation once more
 %acp status                       how it is

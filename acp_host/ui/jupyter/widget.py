@@ -52,7 +52,7 @@ class AgentWidget(anywidget.AnyWidget):
         host: a connection of :mod:`acp_host.blocking` that is there already, in place of ``target``; it stays open when
             the widget is closed. Pass the queues that it has as ``permissions``, ``elicitation`` and ``authenticate``.
         cwd: where the session works.
-        permissions: ``"ask"``, ``"reject"``, ``"read_only"``, ``"allow_once"``, or as for ``connect``. What a policy
+        permissions: ``"ask"``, ``"deny"``, ``"read-only"``, ``"allow-once"``, or as for ``connect``. What a policy
             does not decide is asked in the widget, and so is everything without this.
         elicitation, authenticate: as for ``connect``; without them, the widget shows forms, web pages and logins.
         height: of the view, in pixels.

@@ -79,7 +79,7 @@ class TestPermissions:
             assert (tmp_path / "notes.txt").exists() is written
 
     def test_a_word_that_is_none(self) -> None:
-        with pytest.raises(acp_host.InvalidInput, match="ask, reject, read_only, allow_once"):
+        with pytest.raises(acp_host.InvalidInput, match="ask, deny, allow-once, read-only"):
             asking("sometimes")
 
 
