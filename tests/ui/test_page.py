@@ -10,6 +10,8 @@ from playwright.async_api import Browser, Locator, expect
 from acp_host import NoticePreferences, SeverityPreferences
 from acp_host.testing import AgentTurn, ReferenceAgent, ScriptedAgent
 from acp_host.testing.harn import HarnAgent, HarnTurn
+from tests.chaos.bad_agents import until
+from tests.ui.exhibit import exhibition, long_session
 from tests.ui.watched import Watched, fed, seen, watched
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -97,6 +99,36 @@ async def test_a_web_page_is_opened_by_the_user_alone(browser: Browser) -> None:
         assert await link.get_attribute("rel") == "noopener noreferrer nofollow"
         await question.get_by_role("button", name="Decline").click()
         await expect(question).to_have_count(0)
+
+
+QUESTION = {"number": 1, "session": None, "toolCallId": None, "agent": "example-agent", "raw": None}
+
+
+async def test_a_web_page_on_which_the_user_is_done_need_not_be_opened(browser: Browser) -> None:
+    async with exhibition(browser) as shown:
+        shown.tell_state(long_session(1))
+        address = {"url": "https://example.org/", "host": "example.org", "displayHost": "example.org", "warnings": []}
+        asked = {**QUESTION, "kind": "page", "message": "Log in", **address, "completed": True}
+        shown.tell({"type": "questions", "items": [asked]})
+        question = shown.watched.question("wants to send you to a web page")
+        await expect(question).to_contain_text("you are done there")
+        await expect(question.get_by_role("link")).to_have_count(0)
+        await question.get_by_role("button", name="Go on").click()
+        answer = {"command": "answer", "question": 1, "action": "accept"}
+        await until(lambda: any(answer.items() <= command.items() for command in shown.commands))
+
+
+async def test_several_choices_are_described(browser: Browser) -> None:
+    async with exhibition(browser) as shown:
+        shown.tell_state(long_session(1))
+        choices = [{"value": "r", "label": "Red", "description": "like fire"}]
+        field = {"name": "colours", "kind": "multi-choice", "label": "Colours", "description": "Those that you like"}
+        told = {"title": "", "message": "Choose", "description": "", "values": {}, "problems": []}
+        asked = {**QUESTION, "kind": "form", **told, "fields": [{**field, "required": False, "choices": choices}]}
+        shown.tell({"type": "questions", "items": [asked]})
+        group = shown.watched.question("Colours")
+        await expect(group).to_have_accessible_description("Those that you like")
+        await expect(group).to_have_text("Red – like fire")
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ function Control({ field, id, value, set, problem }: FieldProps) {
         </select>
       );
     case "multi-choice":
-      return <Several {...{ field, id, value, set, problem }} />;
+      return <Several {...{ field, id, value, set }} describedBy={common["aria-describedby"]} />;
     case "unknown":
       return <p class="note">A field of a kind that is not known here; it is left out.</p>;
     case "number":
@@ -161,10 +161,10 @@ function Control({ field, id, value, set, problem }: FieldProps) {
   }
 }
 
-function Several({ field, id, value, set }: FieldProps) {
+function Several({ field, id, value, set, describedBy }: Omit<FieldProps, "problem"> & { describedBy: string | undefined }) {
   const chosen = Array.isArray(value) ? value : [];
   return (
-    <div id={id} role="group" aria-label={printable(field.label)}>
+    <div id={id} role="group" aria-label={printable(field.label)} aria-describedby={describedBy}>
       {field.choices.map((choice) => (
         <label key={choice.value} class="choice">
           <input
@@ -175,6 +175,7 @@ function Several({ field, id, value, set }: FieldProps) {
             }
           />{" "}
           {printable(choice.label)}
+          {choice.description && ` – ${printable(choice.description)}`}
         </label>
       ))}
     </div>

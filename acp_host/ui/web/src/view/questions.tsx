@@ -161,16 +161,23 @@ function Page(props: { question: PageQuestion }) {
       <p>
         <code>{printable(question.url)}</code>
       </p>
+      {question.completed && <p>The agent says that you are done there.</p>}
       {question.warnings.map((warning) => (
         <p key={warning} class="problem">
           {printable(warning)}
         </p>
       ))}
       <div class="answers">
-        {controls && (
-          <span onClick={() => void act("accept")}>
-            <Address address={question.url} text="Open the page" />
-          </span>
+        {question.completed ? (
+          <button type="button" class="primary" disabled={!controls} onClick={() => act("accept")}>
+            Go on
+          </button>
+        ) : (
+          controls && (
+            <span onClick={() => void act("accept")}>
+              <Address address={question.url} text="Open the page" />
+            </span>
+          )
         )}
         <button type="button" class="danger" disabled={!controls} onClick={() => act("decline")}>
           Decline
