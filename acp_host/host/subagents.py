@@ -62,10 +62,10 @@ class Subagents:
 
         Only one that began before the other counts, so that none is below itself, whoever announces whom.
         """
-        if session_id in self._parent.snapshot().subagents:
+        if session_id in self._parent.subagents:
             return None
         before = takewhile(lambda one: one != session_id, self._states)
-        return next((one for one in before if session_id in self._states[one].snapshot().subagents), None)
+        return next((one for one in before if session_id in self._states[one].subagents), None)
 
     def title(self, session_id: str) -> str | None:
         """Return the title that a subagent is said to have; ``None`` where nothing is said."""
@@ -103,6 +103,6 @@ class Subagents:
 
     def _said_of(self, session_id: str) -> Iterator[SubagentUpdate]:
         for state in (self._parent, *self._states.values()):
-            said = state.snapshot().subagents.get(session_id)
+            said = state.subagents.get(session_id)
             if said is not None:
                 yield said

@@ -88,11 +88,6 @@ class UpdateBuffer:
         self._closed = True
         self._wake()
 
-    def clear(self) -> None:
-        """Drop everything that is there."""
-        self._items.clear()
-        self._large = self._skipped = 0
-
     def take(self) -> SessionUpdate | UpdatesSkipped | None:
         """Return the oldest update, or ``None`` if there is none now."""
         if self._skipped:

@@ -33,6 +33,7 @@ from acp_host.state.snapshot import Health, QueuedTurn, SessionSnapshot, TurnSta
 from acp_host.state.terminals import Terminals
 from acp_host.wire._model import evolve
 from acp_host.wire.content import TextContent
+from acp_host.wire.subagents import SubagentUpdate
 
 if TYPE_CHECKING:
     from acp_host.state.harn.state import HarnState
@@ -156,6 +157,11 @@ class SessionState(Observable[SessionSnapshot]):
     def injections(self) -> Mapping[str, Injection]:
         """What was said to the agent while it works, as in the snapshot; without making one."""
         return self._injections.freeze()
+
+    @property
+    def subagents(self) -> Mapping[str, SubagentUpdate]:
+        """The sessions that were announced below this one, as in the snapshot; without making one."""
+        return self._facts.subagents
 
     @property
     def is_replaying(self) -> bool:

@@ -26,6 +26,13 @@ def plan(words: str, plan_id: str = "p") -> PlanItems:
     return PlanItems(plan_id, (PlanEntry(words, "high", "pending"),))
 
 
+def test_which_subagents_there_are_is_told_without_a_snapshot():
+    folding = Folding(events.SubagentReported(SubagentUpdate("child", title="Look")))
+    assert folding.state.subagents["child"].title == "Look"
+    assert folding.state._snapshot is None
+    assert folding.snapshot.subagents is folding.state.subagents
+
+
 class TestPlans:
     def test_the_one_plan_is_replaced_whole(self):
         folding = Folding(events.PlanReplaced(None, plan("a", "")), events.PlanReplaced(None, plan("b", "")))
