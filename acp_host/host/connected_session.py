@@ -49,7 +49,9 @@ __all__ = ["ConnectedSession"]
 
 
 class ConnectedSession(SessionMethods):
-    """What a connection tells a session. The attributes are described at the class that it is a base of.
+    """What a connection tells a session: its methods are for the connection to call, and none is for applications.
+
+    The attributes are described at the class that it is a base of.
 
     Args:
         session_id: the agent's id of the session.

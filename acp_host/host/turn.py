@@ -70,7 +70,8 @@ class Turn:
 
     Leaving the loop early, or dropping the turn, cancels nothing. A task cancelled *while* it awaits or iterates the
     turn cancels the turn too; :meth:`wait` waits without owning it. There is one iterator: several loops share the
-    updates. A turn that is awaited before anyone iterates keeps no updates.
+    updates. A turn that is awaited before anyone iterates keeps no updates. What ends a turn or brings something to it
+    is for its session to call; an application has :meth:`cancel`.
 
     Attributes:
         number: counts the session's turns, from 1.

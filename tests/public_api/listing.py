@@ -1,7 +1,7 @@
 """The public API as text, a file for each public module: :func:`listings`. ``make public-api`` stores them.
 
-They are read from the sources, so it does not matter what is installed. What a class inherits is listed with it; of a
-default it is told that there is one, and not which.
+They are read from the sources, so it does not matter what is installed. What a class inherits is listed with it, but
+for the methods of :data:`OF_PARTS_AROUND`; of a default it is told that there is one, and not which.
 """
 
 from __future__ import annotations
@@ -76,6 +76,9 @@ MODULES = (
 )
 """Those whose names users import. What two of them have is listed with the first."""
 
+OF_PARTS_AROUND = ("acp_host.host.connected_session.ConnectedSession",)
+"""Classes whose methods are for the parts around them alone, and on no page of the site."""
+
 
 def listings() -> dict[str, str]:
     """Return the listing of each public module, by its name."""
@@ -117,7 +120,7 @@ def _described(name: str, member: Any) -> Iterator[str]:
         constructor = members.get("__init__")
         if constructor is not None and constructor.is_function:
             yield f"    {_function('__init__', constructor)}"
-        public = {each: found for each, found in members.items() if not each.startswith("_")}
+        public = {each: found for each, found in members.items() if not each.startswith("_") and _is_for_users(found)}
         # Fields stand as they are declared, which is the order in which a constructor takes them.
         fields = [each for each in public if _is_field(public[each])]
         for each in [*fields, *sorted(public.keys() - set(fields))]:
@@ -126,6 +129,10 @@ def _described(name: str, member: Any) -> Iterator[str]:
         yield _function(name, member)
     else:
         yield _attribute(name, member)
+
+
+def _is_for_users(member: Any) -> bool:
+    return member.parent.path not in OF_PARTS_AROUND or _is_field(member)
 
 
 def _is_field(member: Any) -> bool:
