@@ -1,7 +1,8 @@
 """The agent's part of a recording, played to a host: :class:`ReplayTransport`, for tests without the agent.
 
 The recorded agent goes on only when the host has said what the recorded host said: messages of the host are matched
-with those of the recording, ids are mapped, and a host that says something else is told what was expected. ::
+with those of the recording, ids and directories are mapped, and a host that says something else is told what was
+expected. ::
 
     async with acp_host.connect(ReplayTransport("talk.jsonl")) as host:
         session = await host.new_session()
@@ -30,6 +31,7 @@ from acp_host.recording.format import (
     read_recording,
 )
 from acp_host.recording.matching import ReplayMatch, is_recorded
+from acp_host.recording.recorded_directories import RecordedDirectories
 from acp_host.recording.recorded_ids import RecordedIds
 from acp_host.transports import Receiver, Transport
 from acp_host.wire.codec import encode
@@ -83,6 +85,7 @@ class ReplayTransport(Transport):
         self._match = ReplayMatch(match)
         self._patience = patience
         self._ids = RecordedIds()
+        self._directories = RecordedDirectories()
         self._later: deque[RecordedLine] = deque()
         self._following: deque[RecordedLine] = deque()
         self._expected: list[RecordedLine] = []
@@ -102,7 +105,7 @@ class ReplayTransport(Transport):
         if not self._following:
             return None
         other = ReplayTransport((), match=self._match, patience=self._patience)
-        other._ids, other._is_read = self._ids, True
+        other._ids, other._directories, other._is_read = self._ids, self._directories, True
         other._ids.forget_requests()
         other._take_connection(self._following)
         return other
@@ -201,20 +204,20 @@ class ReplayTransport(Transport):
             if line.note != CLOSED_BY_HOST:
                 self._end(ConnectionLost(line.note or "the recorded connection has ended"))
         elif isinstance(line.message, dict):
-            message = self._ids.translated(line.message)
-            if "method" in message and "id" in message and isinstance(message["id"], str | int | float):
-                self._asked[message["id"]] = str(message["method"])
-            self._play_message(message, line.number)
+            self._play_message(line.message, line.number)
         elif line.raw is not None and line.raw != END_OF_STREAM:
             self._receiver.data_received(f"{line.raw}\n".encode("utf-8", "replace"))
 
-    def _play_message(self, message: dict[str, Any], number: int) -> None:
+    def _play_message(self, recorded: dict[str, Any], number: int) -> None:
         assert self._receiver is not None
         try:
+            message = self._directories.as_now(self._ids.translated(recorded))
             data = encode(message)
-        except InvalidInput as error:
+        except (InvalidInput, RecursionError) as error:
             self._end_diverged(f"line {number} of the recording cannot be played: {error}", number)
             return
+        if "method" in message and isinstance(message.get("id"), str | int | float):
+            self._asked[message["id"]] = str(message["method"])
         self._receiver.data_received(data)
 
     def _match_sent(self) -> None:
@@ -224,6 +227,7 @@ class ReplayTransport(Transport):
                 self._expected.remove(line)
                 self._sent.remove(message)
                 self._ids.bind(line.message, message)
+                self._directories.learn(line.message, message)
 
     def _wait_for_host(self) -> None:
         """Wait for what the host has to say; what it will say nowhere in the recording is a divergence."""
@@ -267,7 +271,8 @@ class ReplayTransport(Transport):
 
     def _is_one(self, recorded: Mapping[str, Any], message: Mapping[str, Any]) -> bool:
         """Tell whether a message of the host is a recorded one."""
-        return is_recorded(recorded, message, self._match, answers=self._asked.get(recorded.get("id")))
+        as_recorded = self._directories.as_recorded(message)
+        return is_recorded(recorded, as_recorded, self._match, answers=self._asked.get(recorded.get("id")))
 
 
 def _read(recording: str | os.PathLike[str] | IO[bytes] | Sequence[RecordedLine]) -> list[RecordedLine]:

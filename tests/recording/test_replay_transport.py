@@ -16,6 +16,7 @@ from acp_host.recording.format import RecordedLine
 from acp_host.replay.comparing import comparable
 from acp_host.testing import HarnAgent, HarnTurn, ReferenceAgent, ReplayDiverged, ReplayTransport
 from acp_host.testing.harn.conversation import conversation
+from acp_host.wire.content import ResourceLink
 from tests.host.scripts import until
 from tests.recording.live import a_turn_that_waits, held, plain
 
@@ -89,6 +90,36 @@ async def test_ids_of_another_host_are_mapped() -> None:
     async with acp_host.connect(ReplayTransport(TALK)) as host:
         session = await host.new_session(".")
         assert (await session.prompt("go")).text == "hello"
+
+
+@pytest.mark.parametrize("there", ["/home/somebody/a project", "/tmp/"])
+async def test_files_are_where_the_host_has_its_session(tmp_path: Path, there: str) -> None:
+    inside = there.rstrip("/")
+    link = {"type": "resource_link", "name": "notes.md", "uri": Path(f"{inside}/notes.md").as_uri()}
+    call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": f"Look at {inside}/notes.md"}
+    call["locations"] = [{"path": f"{inside}/notes.md"}, {"path": f"{inside}-not/notes.md"}, {"path": inside}]
+    read = {"sessionId": "s", "path": f"{inside}/notes.md"}
+    lines = [
+        *OPENING[:2],
+        asks("session/new", "b", cwd=there, mcpServers=[]),
+        answers("b", {"sessionId": "s"}),
+        asks("session/prompt", "c", sessionId="s", prompt=[link]),
+        line("in", {"method": "session/update", "params": {"sessionId": "s", "update": call}}),
+        line("in", {"id": 7, "method": "fs/read_text_file", "params": read}),
+        line("out", {"id": 7, "result": {"content": "noted"}}),
+        answers("c", {"stopReason": "end_turn"}),
+    ]
+    (tmp_path / "notes.md").write_text("noted")
+    transport = ReplayTransport(lines)
+    async with acp_host.connect(transport, files=True) as host:
+        session = await host.new_session(tmp_path)
+        content = ResourceLink("notes.md", (tmp_path / "notes.md").as_uri())
+        await session.prompt(content)
+        transport.check_finished()
+        [call_seen] = session.state.snapshot().tool_calls
+        here = [str(tmp_path / "notes.md"), f"{inside}-not/notes.md", str(tmp_path)]
+        assert [place.path for place in call_seen.locations] == here
+        assert call_seen.title == f"Look at {inside}/notes.md"
 
 
 async def test_the_agent_waits_until_the_host_has_spoken() -> None:
