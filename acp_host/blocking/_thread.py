@@ -31,6 +31,7 @@ class LoopThread:
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
         self._stopped = False
+        self._stopping = threading.Lock()
         self._calls: set[_Call] = set()
         # A daemon: whoever forgets to close must still be able to leave the program.
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -121,8 +122,10 @@ class LoopThread:
 
     def stop(self) -> None:
         """End the loop and its thread; calls under way end with ``ConnectionClosed``. May be called repeatedly."""
-        self.call_soon(self._loop.stop)
-        self._stopped = True
+        with self._stopping:  # a second time it would break off what ends the loop in order
+            if not self._stopped:
+                self.call_soon(self._loop.stop)
+                self._stopped = True
         if threading.current_thread() is not self._thread:
             self._thread.join()
 

@@ -113,7 +113,8 @@ class NamedInCall:
     """Collects what tool calls name.
 
     Attributes:
-        paths: the paths as they are named, each once.
+        paths: the paths as they are named, each once; but for those in commands.
+        paths_in_commands: those: what they mean depends on where the command starts.
         directory: where a command is to start; ``None`` if nothing says so.
         shows_diff: there is a diff of a file among what is shown.
         readable: all of it could be read.
@@ -121,6 +122,7 @@ class NamedInCall:
 
     def __init__(self) -> None:
         self.paths: dict[str, None] = {}
+        self.paths_in_commands: dict[str, None] = {}
         self.directory: str | None = None
         self.shows_diff = False
         self.readable = True
@@ -161,10 +163,13 @@ class NamedInCall:
                 self.take_path(change.old_path)
 
     def take_path(self, path: str) -> None:
-        if len(self.paths) >= MAX_PATHS or len(path) > _MAX_PATH_LENGTH:
+        self._note(path, self.paths)
+
+    def _note(self, path: str, paths: dict[str, None]) -> None:
+        if len(paths) >= MAX_PATHS or len(path) > _MAX_PATH_LENGTH:
             self.readable = False
         elif path:
-            self.paths[path] = None
+            paths[path] = None
 
     def take_directory(self, path: str) -> None:
         self.directory = path
@@ -175,7 +180,7 @@ class NamedInCall:
             line, self.readable = line[:_MAX_COMMAND_LENGTH], False
         self._commands[line] = None
         for path in paths_in(line):
-            self.take_path(path)
+            self._note(path, self.paths_in_commands)
 
     def _take_object(self, members: Mapping[str, Any], depth: int) -> None:
         for key, value in members.items():

@@ -139,7 +139,8 @@ def subject_of_command(
     named.take_command(shlex.quote(request.command) if is_program and not args else command_line(request.command, args))
     env = tuple(variable.name for variable in request.env or ())
     kind, title = ToolKind.EXECUTE, (named.command or "")[:_MAX_TITLE_LENGTH]
-    return _subject(named, agent=agent, session_id=request.session_id, kind=kind, title=title, cwd=cwd, env=env)
+    about = {"agent": agent, "session_id": request.session_id, "title": title, "env": env}
+    return _subject(named, kind=kind, cwd=cwd, is_run_here=True, **about)
 
 
 def real_path(path: str, cwd: str) -> tuple[str, str]:
@@ -155,14 +156,19 @@ def real_path(path: str, cwd: str) -> tuple[str, str]:
     return named, os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
 
 
-def _subject(named: NamedInCall, *, cwd: str, kind: Any, **fields: Any) -> PermissionSubject:
+def _subject(named: NamedInCall, *, cwd: str, kind: Any, is_run_here: bool = False, **fields: Any) -> PermissionSubject:
     paths, readable, real_cwd = [], named.readable, os.path.realpath(cwd)
-    for path in named.paths:
+    directory = _real_directory(named.directory, cwd, real_cwd)
+    # Where a command starts that the agent runs itself is only what it says.
+    starts = dict.fromkeys((directory or real_cwd,) if is_run_here else (real_cwd, directory or real_cwd))
+    for path, base in (
+        *((path, real_cwd) for path in named.paths),
+        *((path, start) for path in named.paths_in_commands for start in starts),
+    ):
         try:
-            paths.append(real_path(_below(path, cwd, real_cwd), real_cwd))
+            paths.append(real_path(_below(path, cwd, real_cwd), base))
         except (ValueError, OSError):
             readable = False
-    directory = _real_directory(named.directory, cwd, real_cwd)
     return PermissionSubject(
         kind=None if kind is None else str(kind),
         paths=tuple(dict.fromkeys(real for _, real in paths)),

@@ -520,6 +520,37 @@ def test_a_call_that_comes_in_the_moment_of_the_end_waits_for_nothing(monkeypatc
     thread.stop()
 
 
+def test_an_end_that_two_threads_want_at_once_is_an_end_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    thread = LoopThread("acp_host connection")
+    ending, go_on, ended = threading.Event(), asyncio.Event(), threading.Event()
+
+    async def takes_its_time() -> None:
+        try:
+            await asyncio.sleep(DEADLINE)
+        finally:
+            ending.set()
+            await go_on.wait()
+            ended.set()
+
+    thread.call_soon(lambda: setattr(thread, "kept", thread.loop.create_task(takes_its_time())))
+    thread.ask(lambda: None)
+    other, call_soon = threading.Thread(target=thread.stop), thread.call_soon
+
+    def call_soon_and_let_the_other_one_in(function: Callable[[], Any]) -> bool:
+        told = call_soon(function)
+        if other.ident is None:
+            assert ending.wait(DEADLINE)
+            other.start()
+            other.join(0.2)  # it waits for the end
+            thread.loop.call_soon_threadsafe(go_on.set)
+        return told
+
+    monkeypatch.setattr(thread, "call_soon", call_soon_and_let_the_other_one_in)
+    thread.stop()
+    other.join(DEADLINE)
+    assert ended.is_set()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked there")
 def test_a_forked_process_is_told_that_the_connection_is_not_its_own() -> None:
     program = """

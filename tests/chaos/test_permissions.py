@@ -349,6 +349,20 @@ async def test_r131_every_path_counts_and_where_it_really_leads(cwd: Path, call:
     await conversation(bad, permissions=STRICT)
 
 
+async def test_r515_a_command_that_starts_elsewhere_names_files_from_there(cwd: Path) -> None:
+    """From the working directory the file is in ``src``; from ``src`` it is in another directory of that name."""
+    rule = PermissionRule(decision="allow_once", commands=("cat *",), paths=("src", "src/**"))
+    line, answers = f"cat ../{cwd.name}/src/a", []
+
+    async def bad(agent: ScriptedAgent) -> None:
+        for where in ({}, {"cwd": "src"}):
+            call = {"toolCallId": "fresh", "kind": "execute", "rawInput": {"command": line, **where}}
+            answers.append((await agent.call(ASK, permission(**call)))["result"])
+
+    await conversation(bad, permissions=PermissionPolicy("reject_once", rules=(rule,)))
+    assert answers == [selected("allow_once"), selected("reject_once")]
+
+
 async def test_r132_whatever_is_asked_is_in_the_audit_trail_and_can_be_printed() -> None:
     hostile = "\x1b[2J\u202e\n" * 10_000
     told: list[Any] = []

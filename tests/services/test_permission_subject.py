@@ -116,7 +116,15 @@ def test_a_tool_that_executes_may_be_given_a_plain_line(cwd: str) -> None:
 def test_the_words_of_a_command_may_be_files(cwd: str) -> None:
     subject = of(cwd, raw_input={"command": "cat <sub/../key --to=out; rm x", "cwd": "work"})
     assert {f"{cwd}/work/{name}" for name in ("key", "out", "x")} <= set(subject.mentioned)
-    assert set(subject.paths) == {f"{cwd}/work", f"{cwd}/key"}
+    assert set(subject.paths) == {f"{cwd}/work", f"{cwd}/work/key", f"{cwd}/key"}
+
+
+def test_a_word_that_leads_upwards_is_meant_from_where_its_command_starts(cwd: str) -> None:
+    above = str(Path(cwd).parent)
+    said = of(cwd, raw_input={"command": "cat ../key", "cwd": "work"})
+    assert set(said.paths) == {f"{cwd}/work", f"{cwd}/key", f"{above}/key"}, "it may start elsewhere all the same"
+    run = CreateTerminalRequest("s", "cat", args=("../key",), cwd=f"{cwd}/work")
+    assert subject_of_command(run, agent="a", cwd=cwd).paths == (f"{cwd}/work", f"{cwd}/key")
 
 
 def test_locations_diffs_and_what_is_known_of_the_call_count_too(cwd: str) -> None:
