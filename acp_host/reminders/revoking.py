@@ -14,8 +14,7 @@ from acp_host.reminders.hands import HostHands
 from acp_host.reminders.ladder import Ladder
 from acp_host.reminders.rungs import RungRequest
 from acp_host.state import reminder_events as events
-from acp_host.state.reminder_builder import is_terminal
-from acp_host.state.reminder_entry import ReminderEntry, ReminderFault, ReminderStatus, Rung
+from acp_host.state.reminder_entry import ReminderEntry, ReminderFault, ReminderStatus, Rung, is_terminal
 from acp_host.state.reminders import RemindersPanel
 from acp_host.state.revocation import RevokeResult
 from acp_host.wire.rpc_error import ErrorCode

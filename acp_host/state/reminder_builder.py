@@ -25,7 +25,6 @@ from __future__ import annotations
 from typing import Any
 
 from acp_host.state.reminder_entry import (
-    TERMINAL,
     Adjustment,
     ReminderEntry,
     ReminderFault,
@@ -33,10 +32,11 @@ from acp_host.state.reminder_entry import (
     ReminderOrigin,
     ReminderStatus,
     Rung,
+    is_terminal,
 )
 from acp_host.state.reminder_events import ListedReminder, ReminderEmitted, ReminderExpired, ReminderMade
 
-__all__ = ["MOST_DROPPED", "AgentFacts", "ReminderBuilder", "is_terminal"]
+__all__ = ["MOST_DROPPED", "AgentFacts", "ReminderBuilder"]
 
 MOST_DROPPED = 1_000
 """Of how many reminders whose place another one took that is remembered, the newest."""
@@ -77,11 +77,6 @@ _SAID = (
     "propagate",
     "preserve_on_compact",
 )
-
-
-def is_terminal(status: str) -> bool:
-    """Whether nothing follows a status."""
-    return status in TERMINAL
 
 
 class _Emissions:

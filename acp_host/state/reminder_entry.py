@@ -16,7 +16,6 @@ from attrs import Factory, frozen
 from acp_host.state._value import plain_json
 
 __all__ = [
-    "TERMINAL",
     "Adjustment",
     "Authority",
     "Propagate",
@@ -28,6 +27,7 @@ __all__ = [
     "RemindersSnapshot",
     "RoleHint",
     "Rung",
+    "is_terminal",
 ]
 
 
@@ -81,7 +81,7 @@ class ReminderStatus(StrEnum):
     """No rung took it."""
 
 
-TERMINAL = frozenset(
+_TERMINAL = frozenset(
     {
         ReminderStatus.DEDUPED,
         ReminderStatus.EXPIRED,
@@ -93,7 +93,11 @@ TERMINAL = frozenset(
         ReminderStatus.SUPPRESSED,
     }
 )
-"""The statuses that nothing follows."""
+
+
+def is_terminal(status: str) -> bool:
+    """Whether nothing follows a status."""
+    return status in _TERMINAL
 
 
 class ReminderMode(StrEnum):

@@ -84,7 +84,7 @@ class SessionState(Observable[SessionSnapshot]):
         self._turn = TurnState()
         self._terminals = Terminals(self.note, problem)
         self._injections = Injections(self.note, problem)
-        self._activity = Activity(scheduler, self._update_turn)
+        self._activity = Activity(scheduler, self._activity_changed)
         self._health = Health()
         self._packing = False
         # What was told before a replay of a session that may yet not be opened.
@@ -99,14 +99,12 @@ class SessionState(Observable[SessionSnapshot]):
             **self._facts.reducers(),
             **self.options.reducers(),
             **self._injections.reducers(),
+            **self._terminals.reducers(),
             UserMessageTold: self._user_message_told,
             events.ReplayStarted: self._replay_started,
             events.ReplayAnswered: self._replay_answered,
             events.ReplayEnded: self._replay_ended,
             events.SessionClosed: self._session_closed,
-            events.TerminalReported: self._terminals.report,
-            events.AgentTerminalReported: self._terminals.report_own,
-            events.AgentTerminalPrinted: self._terminals.printed,
             events.StateReported: self._state_reported,
             events.QuestionAsked: self._question_asked,
             events.QuestionClosed: self._question_closed,
@@ -388,6 +386,11 @@ class SessionState(Observable[SessionSnapshot]):
         if self._harn is not None:
             self._harn.hear(event)
 
+    def _activity_changed(self) -> None:
+        self._update_turn()
+        if not self._activity.is_on and self._conversation.writer.turn is None:
+            self._tidy()
+
     # --- which reducers fold an event ---------------------------------------------------------------------------------
 
     def _choose_reducers(self) -> None:
@@ -415,7 +418,7 @@ class SessionState(Observable[SessionSnapshot]):
     # --- memory -----------------------------------------------------------------------------------------------------
 
     def _tidy(self) -> None:
-        """After a turn or a replay: drop what the policy does not keep, and pack the rest bit by bit."""
+        """After a turn, a replay, or work between turns: drop what is not to be kept, and pack the rest bit by bit."""
         if self.is_replaying:
             return  # what is shown may be so again, or be forgotten as a whole
         keep_from = self._memory.first_to_keep(self._conversation.writer.turn_starts)

@@ -8,6 +8,7 @@ says and no more.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from acp_host.state import events
 from acp_host.state._value import is_same
@@ -76,8 +77,15 @@ class Terminals:
         self._frozen: Mapping[str, TerminalView] = NO_EXTRA
         self._is_stale = False
 
-    def report(self, event: events.TerminalReported) -> None:
-        """Take what is reported of a command."""
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
+        """Return the method for each class of event that concerns commands."""
+        return {
+            events.TerminalReported: self._reported,
+            events.AgentTerminalReported: self._own_reported,
+            events.AgentTerminalPrinted: self._own_printed,
+        }
+
+    def _reported(self, event: events.TerminalReported) -> None:
         terminal = self._terminals.get(event.terminal_id)
         kind = ChangeKind.CHANGED
         if terminal is None:
@@ -88,16 +96,14 @@ class Terminals:
         if event.released:
             self._make_room()
 
-    def report_own(self, event: events.AgentTerminalReported) -> None:
-        """Take what is reported of a command of the agent's own."""
+    def _own_reported(self, event: events.AgentTerminalReported) -> None:
         terminal, kind = self._own(event.terminal_id)
         terminal.report(event, self._problem)
         self._changed(event.terminal_id, kind)
         if terminal.ended or kind is ChangeKind.ADDED:
             self._make_room_for_own()
 
-    def printed(self, event: events.AgentTerminalPrinted) -> None:
-        """Take what a command of the agent's own has printed."""
+    def _own_printed(self, event: events.AgentTerminalPrinted) -> None:
         terminal, kind = self._own(event.terminal_id)
         terminal.print(event.data)
         self._changed(event.terminal_id, kind)

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from acp_host.errors import ConnectionLost
 from acp_host.reminders import ReminderPolicy
 from acp_host.state import reminder_events as events
-from acp_host.state.reminder_builder import is_terminal
-from acp_host.state.reminder_entry import ReminderEntry, Rung
+from acp_host.state.reminder_entry import ReminderEntry, Rung, is_terminal
 from tests.reminders.harness import HARN, RFC, Harness
 
 KINDS = ("emitted", "emitted again", "deduped", "expired", "cleared", "revoked", "decorated", "listed")

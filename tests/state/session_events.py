@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from acp_host.state import events
-from acp_host.state.clock import ManualScheduler
+from acp_host.state.clock import ManualClock, ManualScheduler
 from acp_host.state.entries import MessageEntry, Speaker, ToolCallEntry
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.session_state import SessionState
@@ -72,7 +72,8 @@ class Folding:
     """A session state and the scheduler that delivers its changes."""
 
     def __init__(self, *folded: events.SessionEvent, memory: MemoryPolicy | None = None) -> None:
-        self.scheduler = ManualScheduler()
+        self.clock = ManualClock()
+        self.scheduler = ManualScheduler(self.clock)
         self.state = SessionState("s", self.scheduler, memory=memory)
         self.fold(*folded)
 

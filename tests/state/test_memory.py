@@ -11,6 +11,7 @@ import pytest
 
 from acp_host.errors import InvalidInput
 from acp_host.state import events
+from acp_host.state.activity import QUIET
 from acp_host.state.clock import ManualScheduler
 from acp_host.state.json_form import to_json
 from acp_host.state.memory import MemoryPolicy
@@ -167,6 +168,15 @@ class TestPacking:
         assert self.packed(folding) == 0
         folding.fold(end(2))
         folding.flush(20)
+        assert self.packed(folding) == 4
+
+    def test_also_what_an_agent_does_between_turns_once_it_is_quiet(self):
+        folding = Folding(*[event for _ in range(6 * PAGE) for event in (said("a"), thought("b"))])
+        folding.flush(20)
+        assert self.packed(folding) == 0
+        for _ in range(2):
+            folding.clock.advance(QUIET)
+            folding.flush(10)
         assert self.packed(folding) == 4
 
     def test_a_late_update_of_a_packed_call_is_folded_and_only_that_entry_is_another(self):

@@ -46,7 +46,7 @@ class AgentEvents:
     def __init__(self, note: Note) -> None:
         self._events: RecentList[AgentEvent] = RecentList("agent_events", note, MAX_EVENTS)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns the loop."""
         return {AgentEventReported: lambda reported: self._events.add(reported.event)}
 
@@ -65,7 +65,7 @@ class Alerts:
     def __init__(self, note: Note) -> None:
         self._alerts: RecentList[Alert] = RecentList("alerts", note, MAX_ALERTS)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns alerts."""
         return {AgentEventReported: self._reported}
 
@@ -89,7 +89,7 @@ class TurnPhases:
         self._note = note
         self._phase: TurnPhase | None = None
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns the phase."""
         return {AgentEventReported: self._reported, TurnStarted: lambda _: self._set(None)}
 

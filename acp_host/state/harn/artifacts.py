@@ -82,7 +82,7 @@ class Artifacts:
     def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
         self._artifacts: Keyed[Artifact] = Keyed(_TOPIC, note, MAX_ARTIFACTS, problem=problem)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns artifacts."""
         return {ArtifactReported: lambda event: self._artifacts.put(event.artifact.artifact_id, event.artifact)}
 

@@ -135,7 +135,7 @@ class Compactions:
     def __init__(self, note: Note) -> None:
         self._compactions: RecentList[Compaction] = RecentList("compactions", note, MAX_COMPACTIONS)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns compactions."""
         return {TranscriptCompacted: lambda event: self._compactions.add(event.compaction)}
 
@@ -154,7 +154,7 @@ class Projections:
     def __init__(self, note: Note) -> None:
         self._projections: RecentList[Projection] = RecentList("projections", note, MAX_PROJECTIONS)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns projections."""
         return {TranscriptProjected: lambda event: self._projections.add(event.projection)}
 

@@ -169,7 +169,7 @@ class CompositionRuns:
         self._problem = problem
         self._runs: Keyed[CompositionRun] = Keyed(_TOPIC, note, MAX_RUNS, lambda run: run.status != _RUNNING, problem)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns runs."""
         return {
             CompositionRunReported: self._run,

@@ -59,7 +59,7 @@ class FileWatches:
     def __init__(self, note: Note) -> None:
         self._changes: RecentList[WatchedChange] = RecentList(_TOPIC, note, MAX_WATCHED)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns watched files."""
         return {WatchedChangesReported: self._reported}
 

@@ -109,7 +109,7 @@ class Handoffs:
     def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
         self._handoffs: Keyed[Handoff] = Keyed(_TOPIC, note, MAX_HANDOFFS, problem=problem)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns handoffs."""
         return {HandoffReported: lambda event: self._handoffs.put(event.handoff.handoff_id, event.handoff)}
 

@@ -183,7 +183,7 @@ class HumanRequests:
             _TOPIC, note, MAX_REQUESTS, lambda request: not request.is_open, problem
         )
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns requests."""
         return {
             HumanRequested: self._requested,

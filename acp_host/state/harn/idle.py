@@ -54,7 +54,7 @@ class Idling:
         self._note = note
         self._idle: Idle | None = None
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns waiting."""
         ends = (
             events.TurnStarted,

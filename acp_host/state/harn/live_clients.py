@@ -105,7 +105,7 @@ class LiveClients:
         self._note = note
         self._state: LiveClientsSnapshot | None = None
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns who is attached."""
         return {LiveClientsReported: self._reported}
 

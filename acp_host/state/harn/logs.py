@@ -63,7 +63,7 @@ class Logs:
     def __init__(self, note: Note) -> None:
         self._lines: RecentList[LogLine] = RecentList(_TOPIC, note, MAX_LINES)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns the log."""
         return {LogWritten: lambda event: self._lines.add(event.line)}
 

@@ -99,7 +99,7 @@ class ModelCalls:
     def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
         self._calls: Keyed[ModelCall] = Keyed(_TOPIC, note, MAX_CALLS, lambda call: call.ended, problem)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns calls."""
         return {ModelCallStarted: self._told, ModelCallProgressed: self._progressed, ModelCallEnded: self._told}
 

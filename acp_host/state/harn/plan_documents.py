@@ -98,7 +98,7 @@ class PlanDocuments:
     def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
         self._documents: Keyed[PlanDocument] = Keyed(_TOPIC, note, MAX_DOCUMENTS, problem=problem)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns documents."""
         return {PlanDocumentReported: lambda event: self._documents.put(event.document.document_id, event.document)}
 

@@ -78,7 +78,7 @@ class ProgressReports:
     def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
         self._phases: Keyed[Progress] = Keyed("progress", note, MAX_PHASES, problem=problem)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns progress."""
         return {ProgressReported: self._reported, TurnStarted: lambda _: self._phases.clear()}
 
@@ -101,7 +101,7 @@ class Narration:
     def __init__(self, note: Note) -> None:
         self._lines: RecentList[Progress] = RecentList(NARRATION, note, MAX_NARRATION)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns the narration."""
         return {ProgressReported: self._reported}
 

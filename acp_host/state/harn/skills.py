@@ -162,7 +162,7 @@ class Skills:
         self._problem = problem
         self._skills = SkillsSnapshot()
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns skills and tools."""
         return {
             SkillActivated: self._activated,

@@ -72,7 +72,7 @@ class StagedWriting:
         self._note = note
         self._staged: StagedWrites | None = None
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns staged writes."""
         return {StagedWritesReported: self._reported}
 

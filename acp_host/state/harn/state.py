@@ -40,7 +40,7 @@ _OF_THE_PRESENT = ("live_clients", "idle")
 class Topic(Protocol):
     """One thing that a Harn agent tells of: a reducer of its events, and what it has folded them into."""
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns the topic, of the conversation's too."""
 
     def freeze(self) -> Any:
@@ -74,13 +74,13 @@ class HarnState(Observable[HarnSnapshot]):
             self._is_superseded = False
             self._before_replay = self._topics
             self._replace(self._new_topics() | {name: self._topics[name] for name in _OF_THE_PRESENT})
-        for fold in self._folds[event.__class__]:
-            fold(event)
+        for reducer in self._reducers[event.__class__]:
+            reducer(event)
 
     def hear(self, event: SessionEvent) -> None:
         """Fold an event of the conversation, for the topics that depend on it: that a turn has ended, for one."""
-        for fold in self._folds.get(event.__class__, ()):
-            fold(event)
+        for reducer in self._reducers.get(event.__class__, ()):
+            reducer(event)
 
     def replay_begins(self) -> None:
         """Learn that all of the history is about to be told: the first of it takes the place of what is known."""
@@ -132,10 +132,10 @@ class HarnState(Observable[HarnSnapshot]):
 
     def _use(self, topics: Mapping[str, Topic]) -> None:
         self._topics = topics
-        self._folds: dict[type, list[Callable[[Any], None]]] = {}
+        self._reducers: dict[type, list[Callable[[Any], None]]] = {}
         for topic in topics.values():
-            for kind, fold in topic.folds().items():
-                self._folds.setdefault(kind, []).append(fold)
+            for kind, reducer in topic.reducers().items():
+                self._reducers.setdefault(kind, []).append(reducer)
 
     def _freeze(self) -> HarnSnapshot:
         return HarnSnapshot(**{name: topic.freeze() for name, topic in self._topics.items()})

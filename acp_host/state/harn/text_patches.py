@@ -59,7 +59,7 @@ class TextPatches:
     def __init__(self, note: Note) -> None:
         self._patches: RecentList[TextPatch] = RecentList(_TOPIC, note, MAX_PATCHES)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns patches."""
         return {TextPatchReported: lambda event: self._patches.add(event.patch)}
 

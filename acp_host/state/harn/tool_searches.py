@@ -77,7 +77,7 @@ class ToolSearches:
     def __init__(self, note: Note, problem: Callable[[str], None] = lambda _: None) -> None:
         self._searches: Keyed[ToolSearch] = Keyed(_TOPIC, note, MAX_SEARCHES, lambda search: search.ended, problem)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns searches."""
         return {ToolSearchAsked: self._told, ToolSearchFound: self._told}
 

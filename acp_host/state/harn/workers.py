@@ -126,7 +126,7 @@ class Workers:
         self._problem = problem
         self._workers: Keyed[Worker] = Keyed(_TOPIC, note, MAX_WORKERS, lambda worker: worker.ended, problem)
 
-    def folds(self) -> Mapping[type, Callable[[Any], None]]:
+    def reducers(self) -> Mapping[type, Callable[[Any], None]]:
         """Return the method for each class of event that concerns workers."""
         return {WorkerReported: self._reported}
 
