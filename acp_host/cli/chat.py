@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from typing import Any
 
@@ -97,7 +98,10 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
             return ExitCode.LOGIN_NEEDED
         shown = True
         light = None if options.theme is None else options.theme == "light"
-        await ChatApp(host, session, permissions=permissions, forms=forms, logins=logins, light=light).run_async()
+        app = ChatApp(host, session, permissions=permissions, forms=forms, logins=logins, light=light)
+        await app.run_async()
+        if app.terminal_lost:
+            return code_of_signal(getattr(signal, "SIGHUP", 1))  # as of a terminal that takes leave
         if interrupts.received is not None:
             return code_of_signal(interrupts.received)
         return ExitCode.AGENT_FAILED if host.closed else ExitCode.COMPLETED

@@ -185,6 +185,21 @@ class TerminalProcess:
         """
         self._now_running().resize(size)
 
+    async def end(self) -> None:
+        """End the command and everything it started, as ``terminal/kill`` does: for a button that stops it.
+
+        It is asked to end first, and killed after a second. Its output stays readable, and the agent is told of the end
+        as of any other. Bounded in time; harmless when all of it has ended.
+
+        A command whose end nobody tells, or whose runner fails to end it, counts as ended. When the task is cancelled,
+        what still runs is killed at once.
+        """
+        await self._until_launched()
+        if self._running is not None:
+            await self._done(self._running.end())
+            await _within(self._ended, _PATIENCE)
+        self._finish(None, None)
+
     # --- for the service --------------------------------------------------------------------------------------------
 
     async def start(self, runner: TerminalRunner) -> None:
@@ -205,18 +220,6 @@ class TerminalProcess:
             if self._running is None:
                 self._finish(None, None)
             self._launched.set()
-
-    async def end(self) -> None:
-        """End the command and everything it started. Bounded in time; harmless when all of it has ended.
-
-        A command whose end nobody tells, or whose runner fails to end it, counts as ended. When the task is cancelled,
-        what still runs is killed at once.
-        """
-        await self._until_launched()
-        if self._running is not None:
-            await self._done(self._running.end())
-            await _within(self._ended, _PATIENCE)
-        self._finish(None, None)
 
     async def release(self) -> None:
         """End everything, as :meth:`end` does, and give back what is held for it."""

@@ -9,6 +9,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -56,8 +58,29 @@ def test_a_conversation_at_a_terminal_leaves_it_as_it_was(leaving: str) -> None:
     assert b"Traceback" not in shown
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals on Windows")
+def test_a_terminal_that_is_gone_without_a_signal_ends_it() -> None:
+    """It is no controlling one here, so nobody is told that it hangs up."""
+    with _at_terminal("chat", "--cwd", "/", *ReferenceAgent.command()) as (process, master):
+        _read_until(master, b"Reference Agent")
+        os.write(master, b"/flood 2000\r")
+        _read_until(master, b"flood")
+        replaced = os.open(os.devnull, os.O_RDWR)
+        os.dup2(replaced, master)  # so that it is closed, and its number can be closed once more
+        os.close(replaced)
+        assert process.wait(PATIENCE) == 128 + signal.SIGHUP
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals on Windows")
+def test_it_is_drawn_on_stdout_where_stderr_goes_elsewhere(tmp_path: Path) -> None:
+    log = tmp_path / "err.log"
+    with log.open("wb") as file, _at_terminal("chat", "--cwd", "/", *ReferenceAgent.command(), stderr=file) as chat:
+        _read_until(chat[1], b"Reference Agent")
+    assert log.read_bytes() == b""
+
+
 @contextmanager
-def _at_terminal(*arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+def _at_terminal(*arguments: str, stderr: IO[bytes] | None = None) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     import fcntl
     import pty
     import termios
@@ -66,7 +89,12 @@ def _at_terminal(*arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], int
     fcntl.ioctl(slave, termios.TIOCSWINSZ, WINDOW)
     environment = {**os.environ, "TERM": "xterm-256color"}
     process = subprocess.Popen(
-        [*PROGRAM, *arguments], stdin=slave, stdout=slave, stderr=slave, start_new_session=True, env=environment
+        [*PROGRAM, *arguments],
+        stdin=slave,
+        stdout=slave,
+        stderr=stderr or slave,
+        start_new_session=True,
+        env=environment,
     )
     os.close(slave)
     try:

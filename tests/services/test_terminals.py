@@ -389,6 +389,24 @@ async def test_kill_ends_all_and_keeps_the_output(
     await service.kill(KillTerminalRequest(SESSION, terminal.terminal_id))
 
 
+async def test_a_user_may_stop_a_command_and_the_agent_hears_of_the_end(
+    service: TerminalService, tmp_path: Path, fifo: Path
+) -> None:
+    """Also while the agent kills it; afterwards, and of one that was released, it does nothing."""
+    terminal = await create(service, shell(TREE.format(fifo=fifo)))
+    waiter = asyncio.create_task(exit_of(service, terminal))
+    await written_to(fifo)
+    await asyncio.gather(terminal.end(), service.kill(KillTerminalRequest(SESSION, terminal.terminal_id)))
+    assert (await waiter).signal == "SIGTERM"
+    assert left(tmp_path) == []
+    assert service.terminals(SESSION) == (terminal,), "the agent can still read it"
+    await terminal.end()
+    await service.release(ReleaseTerminalRequest(SESSION, terminal.terminal_id))
+    await terminal.end()
+    assert terminal.exit_status is not None
+    assert terminal.exit_status.signal == "SIGTERM"
+
+
 async def test_kill_after_the_end_changes_nothing(service: TerminalService) -> None:
     terminal = await create(service, shell("exit 4"))
     await exit_of(service, terminal)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar
@@ -14,6 +15,7 @@ from typing import Any, ClassVar
 from rich.theme import Theme
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
 from textual.widgets import Footer
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
@@ -47,6 +49,8 @@ __all__ = ["ChatApp"]
 
 _TWICE_WITHIN = 5.0
 _MOST_UNSERVED = 3
+_LOOK_FOR_TERMINAL = 1.0
+"""Seconds."""
 _BEHIND_DIALOGS = frozenset(
     {
         *("answer", "toggle_side", "notices", "reconnect", "next_pane", "problems"),
@@ -74,6 +78,9 @@ class ChatApp(App[None]):
         logins: likewise for logins.
         light: begin with dark letters on a light ground, or the other way round; ``None``: as ``TEXTUAL_THEME`` or the
             terminal's ``COLORFGBG`` says.
+
+    Attributes:
+        terminal_lost: it has ended since its terminal is gone.
     """
 
     CSS_PATH = "chat.tcss"
@@ -110,6 +117,7 @@ class ChatApp(App[None]):
         light: bool | None = None,
     ) -> None:
         super().__init__()
+        self.terminal_lost = False
         if light is None:
             light = "TEXTUAL_THEME" not in os.environ and _has_light_ground(os.environ.get("COLORFGBG", ""))
             self.theme = _LIGHT if light else self.theme
@@ -136,6 +144,15 @@ class ChatApp(App[None]):
         yield self._view
         yield Footer()
 
+    def get_driver_class(self) -> type[Driver]:
+        """Return what reaches the terminal; see :mod:`acp_host.ui.terminal.losable_driver`."""
+        chosen = super().get_driver_class()
+        if sys.platform == "win32" or chosen.__name__ != "LinuxDriver":
+            return chosen
+        from acp_host.ui.terminal.losable_driver import LosableDriver  # it loads what Windows does not have
+
+        return LosableDriver
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Tell whether a key works now."""
         return action not in _BEHIND_DIALOGS or len(self.screen_stack) == 1
@@ -155,7 +172,14 @@ class ChatApp(App[None]):
             self._take_diagnostic(diagnostic)
         for redraw in redraws:
             self.run_worker(redraw.run(), name="redraw")
+        self.set_interval(_LOOK_FOR_TERMINAL, self._leave_if_lost)
         await self._follow()
+
+    def _leave_if_lost(self) -> None:
+        """Leave when the terminal is gone: nobody will ever press a key."""
+        if getattr(self._driver, "is_lost", False):
+            self.terminal_lost = True
+            self.exit()
 
     async def _follow(self) -> None:
         """Draw the session, and what changes in it from now on."""
