@@ -125,7 +125,7 @@ class ChunkReader:
         if last is not None and last[0] == head and last[1] != text and last[2] == tail:
             self._template = _Template(head, tail, session_id, update.__class__, update.message_id, extra)
             self._forms = [_Form.of(self._template), *self._forms[: _MOST_FORMS - 1]]
-            self._beginning = _common_beginning([form.parts[0] for form in self._forms])
+            self._beginning = _common_beginning([form.head for form in self._forms])
 
 
 def _is_plain(update: Any, text: str) -> bool:
@@ -173,13 +173,17 @@ class _Form:
     """What the lines of a template have in common with those of other messages: everything but text and message id.
 
     Attributes:
-        parts: what stands before, between and behind the strings that differ.
-        strings: what those are, in their order: ``text`` and, if the message has one, ``id``.
+        head: what stands before the first of the strings that differ.
+        between: what stands between the two of them; ``None`` where only the text differs.
+        tail: what stands behind the last one.
+        id_first: the id stands before the text.
         like: a template of this form.
     """
 
-    parts: tuple[bytes, ...]
-    strings: tuple[str, ...]
+    head: bytes
+    between: bytes | None
+    tail: bytes
+    id_first: bool
     like: _Template
 
     @classmethod
@@ -187,33 +191,29 @@ class _Form:
         head, tail = template.head, template.tail
         ids = [*_ID.finditer(head), *_ID.finditer(tail)]
         if len(ids) != 1 or template.extra is not NO_EXTRA or orjson.loads(ids[0][1]) != template.message_id:
-            return cls((head, tail), ("text",), template)  # whose id it is, or which counts, only a decoder knows
+            return cls(head, None, tail, False, template)  # whose id it is, or which counts, only a decoder knows
         start, end = ids[0].span(1)
         if ids[0].string is head:
-            return cls((head[:start], head[end:], tail), ("id", "text"), template)
-        return cls((head, tail[:start], tail[end:]), ("text", "id"), template)
+            return cls(head[:start], head[end:], tail, True, template)
+        return cls(head, tail[:start], tail[end:], False, template)
 
     def template(self, line: bytes) -> _Template | None:
         """Return the template of the message that a line begins; ``None`` if the line is of another form."""
-        if not line.startswith(self.parts[0]):
+        between, like = self.between, self.like
+        if not line.startswith(self.head):
             return None
-        spans: dict[str, tuple[int, int]] = {}
-        position = len(self.parts[0])
-        for name, part in zip(self.strings, self.parts[1:], strict=True):
-            found = _ANY_STRING.match(line, position)
-            if found is None or not line.startswith(part, found.end()):
-                return None
-            spans[name] = found.span()
-            position = found.end() + len(part)
-        if position != len(line):
+        first = last = _ANY_STRING.match(line, len(self.head))
+        if first is not None and between is not None:
+            end = first.end()
+            last = _ANY_STRING.match(line, end + len(between)) if line.startswith(between, end) else None
+        if first is None or last is None or line[last.end() :] != self.tail:
             return None
-        (start, end), like, message_id = spans["text"], self.like, self.like.message_id
-        if "id" in spans:
-            try:
-                message_id = orjson.loads(line[slice(*spans["id"])])
-            except ValueError:
-                return None
-        return _Template(line[:start], line[end:], like.session_id, like.kind, message_id, like.extra)
+        named, text = (first, last) if self.id_first else (last, first)
+        try:
+            message_id = like.message_id if between is None else orjson.loads(named[0])
+        except ValueError:
+            return None
+        return _Template(line[: text.start()], line[text.end() :], like.session_id, like.kind, message_id, like.extra)
 
 
 def _common_beginning(texts: Sequence[bytes]) -> bytes:
