@@ -17,7 +17,8 @@ __all__ = ["says_gone"]
 _ID = "\u241f"
 """Stands for the session's id in what is read."""
 _NOUN = r"(?:session|thread|conversation|rollout)"
-_TOKEN = rf"""["'`(\[{{]?(?:{_ID}|[\w:.-]*\d[\w:.-]*)["'`)\]}}]?"""
+_TOKEN = rf"""["'`(\[{{]?(?:{_ID}|(?=[\w:.-]{{0,200}}\d)[\w:.-]{{1,200}}+)["'`)\]}}]?"""
+_SPACE = re.compile(r"\s+")
 _GONE = re.compile(
     # Session "abc" was not found
     rf"\b{_NOUN}(?:\s*\bid\b)?\s*[:=]?\s*(?:{_TOKEN}\s*)?(?:was|is|could|can|has|does|did|may)?\s*"
@@ -49,7 +50,10 @@ def says_gone(error: RequestFailed, session_id: str, *, was_open: bool) -> bool:
     """
     if isinstance(error, AuthRequired | MethodNotFound | RequestCancelled):
         return False
-    words = _OTHER_SESSION.sub("it", error.words.replace(session_id, _ID))
+    words = error.words.replace(session_id, _ID)
+    # White space in a row counts once: the patterns below go back over it again and again.
+    words = _SPACE.sub(lambda run: "\n" if "\n" in run[0] else " ", words)
+    words = _OTHER_SESSION.sub("it", words)
     if _ALREADY.search(words) or _LOGIN.search(words):
         return False
     if _GONE.search(words):

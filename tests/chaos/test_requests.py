@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 import traceback
 from pathlib import Path
 from typing import Any
@@ -385,3 +386,18 @@ async def test_r485_what_steers_a_terminal_in_errors_diagnostics_and_logs(caplog
         shown += [diagnostic.message, str(diagnostic.method), str(diagnostic.session_id)]
     assert any("vendor/\\x1b[2J" in text for text in shown)
     assert [text for text in shown for mark in set(STEERS) & set("\x1b\x07\u202e\r") if mark in text] == []
+
+
+@pytest.mark.parametrize("unit", [" ", "\n ", "0", "conversation:0", "session -"])
+async def test_r503_errors_that_nearly_say_that_a_session_is_gone(unit: str) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        agent.reply_error(-32603, "session " + unit * 4_000, to=prompt)
+        agent.reply(DONE, to=await agent.expect("session/prompt"))
+
+    began = time.process_time()
+    async with open_session(script) as (_, session):
+        with pytest.raises(RequestFailed):
+            await session.prompt("question")
+        assert (await session.prompt("another")).stop_reason == "end_turn"
+    assert time.process_time() - began < 10  # a fraction of a second, and not minutes

@@ -28,6 +28,8 @@ GONE: list[tuple[int, str, Any]] = [
     (-32603, "failed to load the session: not found", None),
     (-32603, f"session {ID} is unknown to this server", None),
     (-32603, "Session unknown", {"details": "missing"}),
+    (-32603, f"Session\t'{ID}'  was \r\n  not   found", None),
+    (-32603, "Session unknown \n\n model", None),
 ]
 
 NOT_GONE: list[tuple[int, str, Any]] = [
