@@ -189,7 +189,7 @@ def _numbered(shape: str, number: int) -> str:
 
 
 def _is_base64(text: str) -> bool:
-    return re.fullmatch(r"[A-Za-z0-9+/_\-\s]*={0,2}\s*", text) is not None
+    return re.fullmatch(r"[A-Za-z0-9+/_\-\s]*+={0,2}\s*", text) is not None
 
 
 _BYTES = {

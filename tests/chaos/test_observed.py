@@ -183,3 +183,26 @@ async def test_r456_names_that_are_long_and_not_clean() -> None:
     assert name.isprintable()
     assert KEY not in name
     assert str(attributes["gen_ai.agent.version"]).isprintable()
+
+
+async def test_r504_halves_of_characters_and_numbers_beyond_reach() -> None:
+    told = Told(content=True)
+    call = {"toolCallId": "c", "title": "\ud83d read", "rawInput": {"\ud83d": 10**30}, "rawOutput": "\ude42"}
+
+    async def script(agent: ScriptedAgent) -> None:
+        prompt = await agent.expect("session/prompt")
+        for half in ("so \ud83d", "\ude42"):
+            agent.update({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": half}}, "s-1")
+        agent.update({"sessionUpdate": "tool_call", **call}, "s-1")
+        agent.reply(DONE, to=prompt)
+
+    async with in_session(script, telemetry=told.telemetry) as session:
+        await session.prompt("half \ud83d")
+    turn, used = dict(told.span("invoke_agent").attributes or {}), dict(told.span("execute_tool").attributes or {})
+    assert "so 🙂" in str(turn["gen_ai.output.messages"])
+    assert "half \\\\ud83d" in ascii(turn["gen_ai.input.messages"])
+    assert used["acp.tool.title"] == "\\ud83d read"
+    assert str(10**30) in str(used["gen_ai.tool.call.arguments"])
+    for value in (*turn.values(), *used.values()):
+        str(value).encode()  # as every exporter has to
+    assert told.open == []

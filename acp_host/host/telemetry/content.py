@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from acp_host.printable import printable_json
 from acp_host.redaction import redact
 from acp_host.wire.content import ContentBlock, TextContent
 
@@ -23,7 +24,7 @@ LONGEST = 16_384
 def messages(role: str, texts: Iterable[str], redactor: Callable[[str], str]) -> str:
     """Return one message as the value of ``gen_ai.input.messages`` or ``gen_ai.output.messages``."""
     parts = [{"type": "text", "content": redactor(text[:LONGEST])} for text in texts]
-    return orjson.dumps([{"role": role, "parts": parts}]).decode()[:LONGEST]
+    return _written([{"role": role, "parts": parts}])[:LONGEST]
 
 
 def texts_of(blocks: Iterable[ContentBlock]) -> list[str]:
@@ -33,4 +34,11 @@ def texts_of(blocks: Iterable[ContentBlock]) -> list[str]:
 
 def json_text(value: Any, redactor: Callable[[str], str]) -> str:
     """Return what a tool was given or returned, as JSON."""
-    return redactor(orjson.dumps(redact(value), default=str).decode()[:LONGEST])
+    return redactor(_written(redact(value))[:LONGEST])
+
+
+def _written(value: Any) -> str:
+    try:
+        return orjson.dumps(value, default=str).decode()
+    except TypeError:  # half a character, or a number of more than 64 bits
+        return printable_json(value)

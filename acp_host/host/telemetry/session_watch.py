@@ -28,6 +28,7 @@ from acp_host.state.reminders import RemindersPanel
 from acp_host.state.session_state import SessionState
 from acp_host.wire.config_options import SessionConfigOptionCategory
 from acp_host.wire.prompt import StopReason
+from acp_host.wire.text import join_text
 from acp_host.wire.tool_calls import ToolCallStatus, ToolKind
 from acp_host.wire.usage import Usage
 
@@ -219,7 +220,7 @@ class SessionWatch:
             span.set_status(StatusCode.ERROR)
         self._tell_usage(span, event.usage or None)
         if turn.said:
-            said = messages("assistant", ["".join(turn.said)], self._connection.redact)
+            said = messages("assistant", [join_text(turn.said)], self._connection.redact)
             span.set_attribute("gen_ai.output.messages", said)
         span.end()
         seconds = time.monotonic() - turn.began
@@ -284,12 +285,11 @@ class SessionWatch:
         return _Call(self._connection.tracer.start_span(title, self.context, SpanKind.INTERNAL, attributes))
 
     def _tell_content(self, span: Span, said: Mapping[str, Any]) -> None:
-        redact = self._connection.redact
         if isinstance(title := said.get("title"), str):
-            span.set_attribute("acp.tool.title", redact(title))
+            span.set_attribute("acp.tool.title", self._connection.shown(title))
         for member, name in (("raw_input", "gen_ai.tool.call.arguments"), ("raw_output", "gen_ai.tool.call.result")):
             if said.get(member):
-                span.set_attribute(name, json_text(said[member], redact))
+                span.set_attribute(name, json_text(said[member], self._connection.redact))
 
     def _end_call(self, tool_call_id: str, *, unfinished: bool = False) -> None:
         call = self._calls.pop(tool_call_id)
