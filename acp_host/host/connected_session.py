@@ -338,6 +338,10 @@ class ConnectedSession(SessionMethods):
         if turn is not None:
             await turn.over()
 
+    def prompt_withdrawn(self) -> None:
+        """Learn that the prompt of a turn that is being cancelled was withdrawn by somebody else than its deadline."""
+        self._turns.wait_no_more()
+
     def give_up_cancelled(self) -> None:
         """Take the turn on the wire as over if it is being cancelled; nobody waits for its end any more."""
         if self._turns.is_cancelling:

@@ -142,7 +142,7 @@ class StatedTurns(TurnQueue):
 
     def _withdraw_prompt(self) -> None:
         if self._is_answered:
-            self._start_timer(self._timeouts.withdrawn, self.abandon)
+            self.wait_no_more()
         else:
             super()._withdraw_prompt()
 

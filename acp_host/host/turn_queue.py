@@ -430,7 +430,12 @@ class TurnQueue:
         self._report_stuck(f"has not ended {self._timeouts.grace:g} s after session/cancel; its prompt is withdrawn")
         self._driver.protocol.cancel(self.prompt_id)
         self._driver.flush()
-        self._start_timer(self._timeouts.withdrawn, self.abandon)
+        self.wait_no_more()
+
+    def wait_no_more(self) -> None:
+        """Wait a last time for the end of a cancelled turn: its prompt is withdrawn."""
+        if self.is_cancelling:
+            self._start_timer(self._timeouts.withdrawn, self.abandon)
 
     def abandon(self) -> None:
         """End a cancelled turn that the agent never ends."""

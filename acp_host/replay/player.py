@@ -17,6 +17,7 @@ from acp_host.host.connection import HostConnection
 from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.directories import Directories
 from acp_host.host.session import Session
+from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.recording.format import CLOSED_BY_HOST, END_OF_STREAM, MetaEvent, RecordedDirection, RecordedLine
 from acp_host.recording.recorded_ids import RecordedIds
 from acp_host.replay.host_actions import HostActions
@@ -35,6 +36,8 @@ __all__ = ["RecordingPlayer"]
 
 _PATIENCE = 1e6
 """Seconds that the recorded agent may take to shake hands: it took what it took."""
+_AS_RECORDED = CancelTimeouts(grace=_PATIENCE)
+"""How long a cancelled turn may take where the recording tells when its prompt was withdrawn, as this library's do."""
 _UNTIL_SETTLED = 0.3
 """Seconds that pass after the last line: a history that is told ends a quarter of a second after its last entry."""
 
@@ -73,6 +76,7 @@ class RecordingPlayer:
         self._known: set[Session] = set()
         self._tasks: dict[RecordedCall, asyncio.Task[None]] = {}
         self._next: RecordedLine | None = None
+        self._is_own = False
         self._host: ReplayedHost | None = None
         self._problems: list[Diagnostic] = []
         self._clock: RecordedClock  # there is a loop when it is played
@@ -117,6 +121,7 @@ class RecordingPlayer:
 
     async def _play(self, line: RecordedLine) -> None:
         self._clock.set_by(line)
+        self._is_own = self._is_own or (line.event == MetaEvent.START and "acp_host" in line.details)
         if line.problem is not None:
             self._report(f"line {line.number} of the recording was left out: {line.problem}")
         elif line.begins_connection:
@@ -149,6 +154,8 @@ class RecordingPlayer:
             directories=Directories(here=False),
             offer=offer,
             notices=versions == (2,) or bool(offer.session and offer.session.notices),
+            # A turn of version 2 is given up without a word, once its prompt is accepted.
+            cancel_timeouts=_AS_RECORDED if self._is_own and versions == (1,) else CancelTimeouts(),
             memory=self._memory,
             clock=self._clock,
             max_message_size=MAX_MESSAGE_SIZE,
@@ -268,8 +275,16 @@ class RecordingPlayer:
             self._actions.cancel(params)
         elif method == "$/cancel_request":
             call = self._wire.withdraw(params.get("requestId"))
-            if call is not None and call.method != "session/prompt" and call in self._tasks:
+            if call is not None and call.method == "session/prompt":
+                self._prompt_withdrawn(call)
+            elif call is not None and call in self._tasks:
                 self._tasks[call].cancel()
+
+    def _prompt_withdrawn(self, call: RecordedCall) -> None:
+        assert self._host is not None
+        session = self._host.session(call.params.get("sessionId"))
+        if session is not None and self._is_own:
+            session.prompt_withdrawn()
 
     def _goes_on(self, session_id: str) -> bool:
         """Tell whether the next thing that happens is that a session is opened again."""

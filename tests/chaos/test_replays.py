@@ -138,6 +138,27 @@ def test_r474_a_turn_that_was_given_up_is_over_when_the_next_one_is_prompted(end
     assert len(recording.sessions["s"].questions) == 1
 
 
+@pytest.mark.parametrize("is_own", [True, False])
+def test_r474_a_host_that_waits_longer_for_the_end_of_a_turn(is_own: bool) -> None:
+    start = b'{"dir":"meta","t":0,"event":"start","note":"the recording begins","acp_host":"1"}\n'
+    cancel = line("out", {"method": "session/cancel", "params": {"sessionId": "s"}}, 1.0)
+    talk = [*OPENING, prompt(2), says("a"), cancel, says("b", 60.0), answers(2, {"stopReason": "cancelled"}, 61.0)]
+    recording = folded(*([start] if is_own else []), *talk)
+
+    assert texts(recording) == (["go", "ab"] if is_own else ["go", "a", "b"])
+    assert recording.sessions["s"].turn.outcome == "cancelled"
+
+
+def test_r474_it_gives_up_some_time_after_it_has_withdrawn_the_prompt() -> None:
+    start = b'{"dir":"meta","t":0,"event":"start","note":"the recording begins","acp_host":"1"}\n'
+    cancel = line("out", {"method": "session/cancel", "params": {"sessionId": "s"}}, 1.0)
+    withdrawn = line("out", {"method": "$/cancel_request", "params": {"requestId": 2}}, 61.0)
+    recording = folded(start, *OPENING, prompt(2), says("a"), cancel, says("b", 60.0), withdrawn, says("c", 70.0))
+
+    assert texts(recording) == ["go", "ab", "c"]
+    assert recording.sessions["s"].turn.outcome == "cancelled"
+
+
 def test_r288_what_no_host_should_send() -> None:
     batch = b'{"dir":"out","t":0,"raw":"[{}]"}\n'
     odd = [asks(7, "session/prompt", sessionId="s"), asks(8, "session/load", sessionId=5), asks(9, "foo/bar")]
