@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     )
     from acp_host.host.agent_target import AgentTarget
     from acp_host.host.authentication import Authentication, LoginRequest
+    from acp_host.host.cancel_timeouts import CancelTimeouts
     from acp_host.host.child_environment import ChildEnvironment
     from acp_host.host.connect import StartTimeouts, connect
     from acp_host.host.connection import HostConnection
@@ -72,7 +73,6 @@ if TYPE_CHECKING:
     from acp_host.host.session import Session
     from acp_host.host.telemetry.settings import Telemetry
     from acp_host.host.turn import Turn
-    from acp_host.host.turn_queue import CancelTimeouts
     from acp_host.host.update_buffer import UpdatesSkipped
     from acp_host.json_logs import JsonLogFormatter
     from acp_host.protocol.host_protocol import HostProtocol
@@ -335,6 +335,7 @@ _HOMES = {
     "acp_host.automation": ("Budget", "Retries", "Run", "RunReason", "RunResult", "Timeouts", "run_prompt"),
     "acp_host.diagnostics": ("Diagnostic", "DiagnosticKind"),
     "acp_host.host.authentication": ("Authentication", "LoginRequest"),
+    "acp_host.host.cancel_timeouts": ("CancelTimeouts",),
     "acp_host.host.child_environment": ("ChildEnvironment",),
     "acp_host.automation.known_agents.all_agents": ("KnownAgent", "KnownAgents", "known"),
     "acp_host.host.agent_target": ("AgentTarget",),
@@ -355,7 +356,6 @@ _HOMES = {
     "acp_host.host.telemetry.settings": ("Telemetry",),
     "acp_host.json_logs": ("JsonLogFormatter",),
     "acp_host.host.turn": ("Turn",),
-    "acp_host.host.turn_queue": ("CancelTimeouts",),
     "acp_host.host.update_buffer": ("UpdatesSkipped",),
     "acp_host.protocol.host_protocol": ("HostProtocol",),
     "acp_host.protocol.negotiation": ("Agreement",),

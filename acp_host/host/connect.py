@@ -17,6 +17,7 @@ from acp_host.diagnostics import Diagnostic
 from acp_host.errors import InvalidInput, InvalidState
 from acp_host.host.agent_target import AgentTarget
 from acp_host.host.authentication import LoginHandler, LoginRunner
+from acp_host.host.cancel_timeouts import CancelTimeouts
 from acp_host.host.connect_arguments import check, check_remote, check_telemetry, target_of
 from acp_host.host.connection import HostConnection
 from acp_host.host.connection_options import ConnectionOptions
@@ -28,7 +29,6 @@ from acp_host.host.own_files import own_files
 from acp_host.host.reconnect_policy import ReconnectPolicy
 from acp_host.host.services import ServiceSet
 from acp_host.host.telemetry.settings import Telemetry
-from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.protocol.versions import checked_versions
 from acp_host.quirks import QUIRKS, Quirk
 from acp_host.services.audit import AuditTrail

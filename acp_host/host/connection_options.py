@@ -8,10 +8,10 @@ from pathlib import Path
 from attrs import field, frozen
 
 from acp_host.host.authentication import LoginHandler, LoginRunner
+from acp_host.host.cancel_timeouts import CancelTimeouts
 from acp_host.host.directories import Directories
 from acp_host.host.reconnect_policy import ReconnectPolicy
 from acp_host.host.telemetry.settings import Telemetry
-from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.quirks import QUIRKS, Quirk
 from acp_host.scheduling import SystemClock
 from acp_host.state.clock import Clock

@@ -8,12 +8,12 @@ from attrs import frozen
 
 from acp_host.diagnostics import Diagnostic
 from acp_host.host.authentication import Authentication
+from acp_host.host.cancel_timeouts import CancelTimeouts
 from acp_host.host.directories import Directories
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests
 from acp_host.host.notices import NoticeRouter
 from acp_host.host.reminders import ReminderSettings
-from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.services.audit import AuditRecord
 from acp_host.state.clock import Clock, Scheduler
 from acp_host.state.memory import MemoryPolicy

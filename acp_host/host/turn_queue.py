@@ -12,8 +12,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from attrs import frozen
-
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import (
     AcpError,
@@ -25,6 +23,7 @@ from acp_host.errors import (
     RequestFailed,
     TransportError,
 )
+from acp_host.host.cancel_timeouts import CancelTimeouts
 from acp_host.host.driver import Driver
 from acp_host.host.incoming import IncomingRequests
 from acp_host.host.interruption import Interruption
@@ -44,20 +43,7 @@ from acp_host.wire.prompt import CancelNotification, PromptRequest, PromptRespon
 if TYPE_CHECKING:
     from acp_host.host.change_check import ChangeCheck
 
-__all__ = ["CancelTimeouts", "TurnQueue"]
-
-
-@frozen(kw_only=True)
-class CancelTimeouts:
-    """How long a cancelled turn may take to end.
-
-    Attributes:
-        grace: seconds from ``session/cancel`` until the prompt itself is withdrawn with ``$/cancel_request``.
-        withdrawn: further seconds until this side ends the turn by itself.
-    """
-
-    grace: float = 10.0
-    withdrawn: float = 5.0
+__all__ = ["TurnQueue"]
 
 
 class TurnQueue:

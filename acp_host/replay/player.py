@@ -13,11 +13,11 @@ from typing import Any
 
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidInput
+from acp_host.host.cancel_timeouts import CancelTimeouts
 from acp_host.host.connection import HostConnection
 from acp_host.host.connection_options import ConnectionOptions
 from acp_host.host.directories import Directories
 from acp_host.host.session import Session
-from acp_host.host.turn_queue import CancelTimeouts
 from acp_host.recording.format import CLOSED_BY_HOST, END_OF_STREAM, MetaEvent, RecordedDirection, RecordedLine
 from acp_host.recording.recorded_ids import RecordedIds
 from acp_host.replay.host_actions import HostActions

@@ -11,7 +11,7 @@ import pytest
 
 import acp_host
 from acp_host import HostConnection, OutcomeUnknown, RequestFailed, Session
-from acp_host.host.turn_queue import CancelTimeouts
+from acp_host.host.cancel_timeouts import CancelTimeouts
 from acp_host.state.deltas import DeltaMaker
 from acp_host.state.entries import MessageEntry, UnknownEntry
 from acp_host.state.terminals import MAX_SEGMENTS

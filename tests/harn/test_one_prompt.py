@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import acp_host
-from acp_host.host.turn_queue import CancelTimeouts
+from acp_host.host.cancel_timeouts import CancelTimeouts
 from acp_host.testing import ScriptedAgent
 
 HARN: dict[str, Any] = {"_meta": {"harn": {}}}

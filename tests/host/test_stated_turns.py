@@ -19,7 +19,7 @@ from acp_host.errors import (
     OutcomeUnknown,
     RequestFailed,
 )
-from acp_host.host.turn_queue import CancelTimeouts
+from acp_host.host.cancel_timeouts import CancelTimeouts
 from acp_host.reminders import ReminderPolicy
 from acp_host.state.entries import MessageEntry, ToolCallEntry
 from acp_host.testing import ScriptedAgent
