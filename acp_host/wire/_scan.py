@@ -3,7 +3,7 @@
 For a line that no JSON reader accepts (cut off, nested too deeply, too long) it finds the members at the top level by
 which it can still be answered, or the call that waits for it be failed. It is never used on the normal path.
 
-Cost: linear in what is scanned, which is bounded; some 30 MB/s for real messages, 3 MB/s at worst. Nothing recurses.
+Cost: linear in what is scanned, which is bounded; some 30 MB/s for real messages, 2 MB/s at worst. Nothing recurses.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ __all__ = ["SCAN_LIMIT", "Envelope", "scan_envelope"]
 SCAN_LIMIT = 2**20
 """How far into a message the scan goes by default, in bytes."""
 
+_COUNT = {b'"id"': "id", b'"method"': "method", b'"params"': "params", b'"result"': "result", b'"error"': "error"}
+"""The members that count, as nearly everybody writes them."""
 _LONGEST_KEY = len('"' + r"\u0000" * len("method") + '"')
 
 # A string may miss its closing quote, so that it matches in every case and the scan never has to start over inside it.
@@ -93,7 +95,7 @@ def scan_envelope(raw: bytes, *, tail: bytes = b"", limit: int = SCAN_LIMIT) -> 
 
 
 def _members(raw: bytes) -> dict[str, bytes]:
-    """Return the members of the outermost object, as written; empty where the value is no scalar or is cut off."""
+    """Return those members of the outermost object that count, as written; empty if a value is no scalar or cut off."""
     members: dict[str, bytes] = {}
     start = _START.match(raw)
     position, depth = (start.end(), 1) if start else (0, 0)
@@ -115,7 +117,7 @@ def _members(raw: bytes) -> dict[str, bytes]:
             if key is not None:
                 members[key] = b""
         elif at_key:
-            key, at_key = _key(token[0].strip()), False
+            key, at_key = _key(token["string"]) if kind == "string" else None, False
         # A number that ends where the text does may go on behind it.
         elif key in members and (kind == "string" or position < len(raw)):
             members[key] = token[0].strip()
@@ -124,8 +126,11 @@ def _members(raw: bytes) -> dict[str, bytes]:
 
 
 def _key(token: bytes) -> str | None:
-    key = _value(token) if len(token) <= _LONGEST_KEY else None
-    return key if isinstance(key, str) else None
+    """Return which of the members that count a string names; ``None`` for any other."""
+    if token in _COUNT or b"\\" not in token or len(token) > _LONGEST_KEY:
+        return _COUNT.get(token)
+    key = _value(token)
+    return key if key in _COUNT.values() else None
 
 
 def _value(token: bytes) -> Any:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_host.wire import _scan
 from acp_host.wire._model import UNSET
 from acp_host.wire._scan import Envelope, scan_envelope
 from acp_host.wire.ids import valid_id
@@ -115,6 +117,14 @@ def envelope_of(message: dict[str, Any]) -> Envelope:
         has_result="result" in message or "error" in message,
         has_params="params" in message,
     )
+
+
+def test_only_what_counts_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Mock(side_effect=json.loads)
+    monkeypatch.setattr(_scan, "json", Mock(loads=read))
+    raw = b'{"a":1,"b":"\\"",' + b'1,"",true,' * 1_000 + rb'"\u0069d":7,"method":"m",'
+    assert scan_envelope(raw) == Envelope(7, "m")
+    assert read.call_count == 3
 
 
 @given(MESSAGES, st.booleans(), st.sampled_from([None, 1]))
