@@ -95,7 +95,7 @@ class _Sandbox:
     is made.
 
     Raises:
-        InvalidInput: a path is ``/``.
+        InvalidInput: a path is ``/``, or one string stands in the place of a list.
     """
 
     writable: tuple[str, ...] = field(converter=_paths)

@@ -126,39 +126,42 @@ def translate_pending(result: Any) -> PendingInjections:
     rows = _object(result).get("injections")
     if not isinstance(rows, list):
         return PendingInjections(problem="the answer has no list of injections")
-    reminders, messages, others, unusable = [], [], [], 0
+    reminders, messages, others = [], [], []
     for row in rows:
         kind = row.get("kind") if isinstance(row, Mapping) else None
-        if kind == "user":
-            message = _message(row)
-            unusable += message is None
-            messages += [message] if message is not None else []
-            continue
-        if kind != "reminder":
+        if kind == "reminder":
+            reminders.append(_listed(row))
+        elif kind == "user":
+            messages.append(_message(row))
+        else:
             others.append(row)
-            continue
-        agent_id = _text(row.get("reminderId")) or _text(row.get("id"))
-        if agent_id is None:
-            unusable += 1
-            continue
-        reminders.append(
-            ListedReminder(
-                reminder_id=agent_id,
-                body=_text(row.get("body")) or "",
-                tags=_texts(row.get("tags")),
-                dedupe_key=_text(row.get("dedupeKey")),
-                source=_text(row.get("source")),
-                mode=_text(row.get("mode")),
-                propagate=_text(row.get("propagate")),
-                preserve_on_compact=_flag(row.get("preserveOnCompact")),
-                role_hint=_text(row.get("roleHint")),
-                ttl_turns=_number(row.get("ttlTurns"), 1),
-                fired_at_turn=_number(row.get("firedAtTurn"), 0),
-                originating_agent_id=_text(row.get("originatingAgentId")),
-            )
-        )
-    problem = f"{unusable} pending reminders or messages have no id" if unusable else None
-    return PendingInjections(tuple(reminders), tuple(others), problem, tuple(messages))
+    unusable = reminders.count(None) + messages.count(None)
+    return PendingInjections(
+        tuple([reminder for reminder in reminders if reminder is not None]),
+        tuple(others),
+        f"{unusable} pending reminders or messages have no id" if unusable else None,
+        tuple([message for message in messages if message is not None]),
+    )
+
+
+def _listed(row: Mapping[str, Any]) -> ListedReminder | None:
+    agent_id = _text(row.get("reminderId")) or _text(row.get("id"))
+    if agent_id is None:
+        return None
+    return ListedReminder(
+        reminder_id=agent_id,
+        body=_text(row.get("body")) or "",
+        tags=_texts(row.get("tags")),
+        dedupe_key=_text(row.get("dedupeKey")),
+        source=_text(row.get("source")),
+        mode=_text(row.get("mode")),
+        propagate=_text(row.get("propagate")),
+        preserve_on_compact=_flag(row.get("preserveOnCompact")),
+        role_hint=_text(row.get("roleHint")),
+        ttl_turns=_number(row.get("ttlTurns"), 1),
+        fired_at_turn=_number(row.get("firedAtTurn"), 0),
+        originating_agent_id=_text(row.get("originatingAgentId")),
+    )
 
 
 def _message(row: Mapping[str, Any]) -> ListedMessage | None:
