@@ -22,6 +22,7 @@ from acp_host.state.option_entries import OptionsSnapshot
 from acp_host.state.reminder_entry import ReminderEntry, RemindersSnapshot
 from acp_host.state.snapshot import Modes, SessionSnapshot
 from acp_host.wire.config_options import SessionConfigOption
+from acp_host.wire.subagents import SubagentUpdate
 
 __all__ = ["NoticeCenter", "Observable", "OptionsView", "RemindersPanel", "SessionState", "Signal"]
 
@@ -93,6 +94,7 @@ class SessionState(Observable[async_session_state.SessionState, SessionSnapshot]
     """As :class:`acp_host.state.session_state.SessionState`."""
 
     injections = reads[async_session_state.SessionState, Mapping[str, Injection]](lambda state: state.injections)
+    subagents = reads[async_session_state.SessionState, Mapping[str, SubagentUpdate]](lambda state: state.subagents)
     is_replaying = reads[async_session_state.SessionState, bool](lambda state: state.is_replaying)
     tool_call = asks(async_session_state.SessionState.tool_call)
     turn_of_message = asks(async_session_state.SessionState.turn_of_message)
