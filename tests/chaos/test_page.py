@@ -341,3 +341,77 @@ async def test_r511_entries_that_were_on_their_way_are_asked_for_again(browser: 
         shown.commands.clear()
         await shown.watched.sockets[-1].close(code=1001)
         await until(lambda: any(first.items() <= command.items() for command in shown.commands))
+
+
+LATE = """() => {
+  const tell = () => document.querySelector(".transcript").dispatchEvent(new Event("scroll"));
+  new MutationObserver(tell).observe(document.querySelector(".sizer"), { attributes: true });
+}"""
+"""Has the browser tell of a way to the end when the transcript has grown meanwhile."""
+
+
+async def test_r512_the_end_is_followed_however_much_longer_the_transcript_has_become(browser: Browser) -> None:
+    async with exhibition(browser) as shown:
+        page = shown.watched.page
+        shown.tell_state(long_session(30))
+        await expect(page.locator("article").last).to_contain_text("message 29 of many")
+        await page.evaluate(LATE)
+        shown.tell_state(long_session(90))
+        await expect(page.locator("article").last).to_contain_text("message 89 of many")
+        await expect(page.get_by_text("message 89 of many")).to_be_in_viewport()
+        await page.get_by_role("feed").hover()
+        await page.mouse.wheel(0, -400)
+        await expect(page.get_by_role("button", name="To the end")).to_be_visible()
+
+
+def of_gallery(name: str) -> dict[str, Any]:
+    session: dict[str, Any] = gallery.get(name).to_json()["session"]
+    return session
+
+
+def state_of_long_lists(many: int) -> dict[str, Any]:
+    """Return the JSON form of a session in which everything that can be a list is a long one."""
+    state, numbers = long_session(1), range(many)
+    [message] = state["transcript"]["entries"]
+    link = {"type": "resource_link", "name": "a", "uri": "https://example.org/a"}
+    message["parts"] = [{"type": "block", "block": link} for _ in numbers]
+    call = next(
+        one for one in of_gallery("tool_calls/locations")["transcript"]["entries"] if one["type"] == "tool_call"
+    )
+    locations = [{"path": f"/work/{number}"} for number in numbers]
+    content = [{"type": "content", "content": link} for _ in numbers]
+    state["transcript"]["entries"].append({**call, "position": 1, "locations": locations, "content": content})
+    [terminal] = of_gallery("terminals/succeeded")["terminals"].values()
+    state["terminals"] = {f"term-{number}": {**terminal, "output": ["x" * 100]} for number in numbers}
+    [plan] = of_gallery("plans/entries")["plans"]
+    items = [{"content": f"Item {number}", "priority": "low", "status": "pending"} for number in numbers]
+    state["plans"] = [{**plan, "content": {**plan["content"], "entries": items}}]
+    [reminder] = of_gallery("reminders/pending")["reminders"]["entries"]
+    state["reminders"]["entries"] = [{**reminder, "id": f"r-{number}", "body": f"Body {number}"} for number in numbers]
+    return state
+
+
+async def test_r513_of_long_lists_the_beginning_is_drawn_and_the_rest_when_it_is_asked_for(browser: Browser) -> None:
+    many = 3_000
+    async with exhibition(browser) as shown:
+        page = shown.watched.page
+        asked = {"session": None, "toolCallId": None, "agent": "example-agent", "raw": None, "kind": "another"}
+        shown.tell({"type": "questions", "items": [{**asked, "number": number} for number in range(many)]})
+        shown.tell_state(state_of_long_lists(many))
+        await expect(page.locator(".tool-call")).to_be_visible()
+        await expect(page.get_by_text(f"{many} questions")).to_be_visible()
+        for panel, rest in (("Reminders", 2_800), ("Plan", 2_800), ("Terminals", 2_980)):
+            await page.get_by_role("tab", name=panel).click()
+            more = page.get_by_role("tabpanel").get_by_role("button", name=f"Show {rest} more")
+            await expect(more).to_be_visible()
+            assert await page.locator("*").count() < 6_000, panel
+        await page.get_by_role("tab", name="Reminders").click()
+        newest = page.get_by_role("list", name="Reminders").get_by_role("listitem").last
+        await expect(newest).to_contain_text(f"Body {many - 1}")
+        await page.get_by_role("tab", name="Plan").click()
+        await page.get_by_role("tabpanel").get_by_role("button", name="more items").click()
+        await expect(page.get_by_text(f"Item {many - 1}")).to_be_visible()
+        for words in ("parts", "places", "questions"):
+            await expect(
+                page.locator(".conversation").get_by_role("button", name=f"more {words}").first
+            ).to_be_visible()

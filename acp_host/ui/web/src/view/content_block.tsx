@@ -3,17 +3,19 @@ import type { ContentBlock, Part } from "../state";
 import { oneLine, printable } from "../plain_text";
 import { memo } from "./context";
 import { MarkdownText } from "./markdown_text";
-import { Address, Fold, Raw } from "./parts";
+import { Address, Fold, Raw, useFirst } from "./parts";
 
 /** Pictures that are drawn from the bytes in the message. SVG is not among them: it is a document, not a picture. */
 const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+const MOST_PARTS = 200;
 const BASE64 = /^[A-Za-z0-9+/=\s]+$/;
 
 /** The parts of a message; of the user's own words nothing is read as Markdown. */
 export function Parts(props: { parts: readonly Part[]; name: string; plain?: boolean }) {
+  const [parts, more] = useFirst(props.parts, MOST_PARTS, `parts ${props.name}`, "parts");
   return (
     <>
-      {props.parts.map((part, index) =>
+      {parts.map((part, index) =>
         part.type !== "text" ? (
           <Block key={index} block={part.block} name={`${props.name} ${index}`} />
         ) : props.plain ? (
@@ -24,6 +26,7 @@ export function Parts(props: { parts: readonly Part[]; name: string; plain?: boo
           <MarkdownText key={index} segments={part.segments} />
         ),
       )}
+      {more}
     </>
   );
 }

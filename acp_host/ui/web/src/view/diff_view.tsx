@@ -3,7 +3,8 @@ import { useMemo } from "preact/hooks";
 import { type DiffRow, diffRows, sideBySide } from "../diff_rows";
 import { colouredPieces, languageOf } from "../highlight";
 import { oneLine, printable } from "../plain_text";
-import { memo, useKept, useKeptOfSession } from "./context";
+import { memo, useKept } from "./context";
+import { useFirst } from "./parts";
 
 const MOST_ROWS = 200;
 /** Characters of a line that is shown in colours: there can be many, and finding them takes time. */
@@ -13,10 +14,9 @@ const SIGNS = { same: " ", removed: "−", added: "+", gap: " " };
 export const DiffView = memo(function DiffView(props: { path: string; oldText: string | null; newText: string; name: string }) {
   const rows = useMemo(() => diffRows(props.oldText ?? "", props.newText), [props.oldText, props.newText]);
   const [columns, setColumns] = useKept("diff columns", false);
-  const [all, setAll] = useKeptOfSession(`all rows ${props.name}`, false);
+  const [shown, more] = useFirst(rows ?? [], MOST_ROWS, `rows ${props.name}`, "lines");
   const path = oneLine(props.path);
   if (rows === null) return <p class="note">{path}: too much has changed to compare it here.</p>;
-  const shown = all ? rows : rows.slice(0, MOST_ROWS);
   return (
     <figure class="diff" aria-label={`Changes of ${path}`}>
       <figcaption>
@@ -30,11 +30,7 @@ export const DiffView = memo(function DiffView(props: { path: string; oldText: s
       <div class="diff-scroll" tabIndex={0} role="group" aria-label={`Lines of ${path}`}>
         {columns ? <TwoColumns rows={shown} path={props.path} /> : <OneColumn rows={shown} path={props.path} />}
       </div>
-      {shown.length < rows.length && (
-        <button type="button" class="quiet" onClick={() => setAll(true)}>
-          Show {rows.length - shown.length} more lines
-        </button>
-      )}
+      {more}
     </figure>
   );
 });
@@ -107,9 +103,8 @@ const Line = memo(function Line(props: { row: DiffRow; path: string; class?: str
 
 /** A patch that the agent wrote, line by line. */
 export function PatchView(props: { patch: string; label: string; name: string }) {
-  const [all, setAll] = useKeptOfSession(`all lines ${props.name}`, false);
   const lines = useMemo(() => props.patch.split("\n"), [props.patch]);
-  const shown = all ? lines : lines.slice(0, MOST_ROWS);
+  const [shown, more] = useFirst(lines, MOST_ROWS, `lines ${props.name}`, "lines");
   return (
     <figure class="diff" aria-label={`Changes: ${oneLine(props.label)}`}>
       <figcaption>
@@ -123,11 +118,7 @@ export function PatchView(props: { patch: string; label: string; name: string })
           </span>
         ))}
       </pre>
-      {shown.length < lines.length && (
-        <button type="button" class="quiet" onClick={() => setAll(true)}>
-          Show {lines.length - shown.length} more lines
-        </button>
-      )}
+      {more}
     </figure>
   );
 }

@@ -21,6 +21,24 @@ export function Fold(props: {
   );
 }
 
+/**
+ * Of a long list, which an agent makes as long as it likes: what is drawn of it, and a button for the rest.
+ *
+ * @param most how many are drawn at first.
+ * @param name tells it apart from the other lists of the session.
+ * @param what they are called, as in "Show 7 more lines".
+ */
+export function useFirst<T>(items: readonly T[], most: number, name: string, what: string): [readonly T[], ComponentChildren] {
+  const [all, setAll] = useKeptOfSession(`all ${name}`, false);
+  if (all || items.length <= most) return [items, null];
+  const more = (
+    <button type="button" class="quiet" onClick={() => setAll(true)}>
+      Show {items.length - most} more {what}
+    </button>
+  );
+  return [items.slice(0, most), more];
+}
+
 /** An address of the agent's: a link with its target where it can be opened, else text. */
 export function Address(props: { address: string; text?: string | null }) {
   const target = readTarget(props.address);

@@ -3,7 +3,9 @@ import { oneLine, printable } from "../plain_text";
 import type { Plan } from "../state";
 import { memo } from "./context";
 import { MarkdownText } from "./markdown_text";
-import { Address, Raw, Status } from "./parts";
+import { Address, Raw, Status, useFirst } from "./parts";
+
+const MOST_ITEMS = 200;
 
 const MARKS: { [status: string]: string } = { completed: "✓", in_progress: "▶", pending: "○" };
 
@@ -27,26 +29,8 @@ interface Item {
 const PlanView = memo(function PlanView(props: { plan: Plan }) {
   const { content } = props.plan;
   switch (content.type) {
-    case "items": {
-      const items = (content.entries ?? []) as unknown as Item[];
-      const done = items.filter((item) => item.status === "completed").length;
-      return (
-        <section class="plan">
-          <p class="note">
-            {done} of {items.length} done
-          </p>
-          <ol>
-            {items.map((item, index) => (
-              <li key={index}>
-                <span aria-hidden="true">{MARKS[item.status] ?? "?"}</span> {printable(item.content)}{" "}
-                <span class="unseen">{oneLine(item.status.replaceAll("_", " "), 40)}</span>
-                {item.priority === "high" && <span class="badge">high</span>}
-              </li>
-            ))}
-          </ol>
-        </section>
-      );
-    }
+    case "items":
+      return <Items items={(content.entries ?? []) as unknown as Item[]} name={props.plan.planId ?? ""} />;
     case "markdown":
       return <MarkdownText segments={[String(content.content ?? "")]} />;
     case "file":
@@ -64,3 +48,26 @@ const PlanView = memo(function PlanView(props: { plan: Plan }) {
       );
   }
 });
+
+function Items(props: { items: readonly Item[]; name: string }) {
+  const { items } = props;
+  const [shown, more] = useFirst(items, MOST_ITEMS, `items of the plan ${props.name}`, "items");
+  const done = items.filter((item) => item.status === "completed").length;
+  return (
+    <section class="plan">
+      <p class="note">
+        {done} of {items.length} done
+      </p>
+      <ol>
+        {shown.map((item, index) => (
+          <li key={index}>
+            <span aria-hidden="true">{MARKS[item.status] ?? "?"}</span> {printable(item.content)}{" "}
+            <span class="unseen">{oneLine(item.status.replaceAll("_", " "), 40)}</span>
+            {item.priority === "high" && <span class="badge">high</span>}
+          </li>
+        ))}
+      </ol>
+      {more}
+    </section>
+  );
+}

@@ -9,15 +9,20 @@ import { oneLine, printable } from "../plain_text";
 import { memo, useCommand, useView } from "./context";
 import { FormFields } from "./form_fields";
 import { LoginWays } from "./login";
-import { Address, Fold, Raw } from "./parts";
+import { Address, Fold, Raw, useFirst } from "./parts";
+
+const MOST_QUESTIONS = 20;
+const MOST_PATHS = 100;
 
 export const Questions = memo(function Questions(props: { questions: readonly Question[] }) {
+  const [shown, more] = useFirst(props.questions, MOST_QUESTIONS, "questions", "questions");
   if (props.questions.length === 0) return null;
   return (
     <section class="questions" aria-label="Waiting for you" data-area>
-      {props.questions.map((question) => (
+      {shown.map((question) => (
         <QuestionView key={question.number} question={question} />
       ))}
+      {more}
     </section>
   );
 });
@@ -75,6 +80,7 @@ function Permission(props: { question: PermissionQuestion }) {
   const { controls } = useView();
   const command = useCommand();
   const [remember, setRemember] = useState("");
+  const [paths, more] = useFirst(question.paths, MOST_PATHS, `paths of question ${question.number}`, "files");
   const answer = (answer: { [name: string]: unknown }) => command("answer", { question: question.number, ...answer });
   const asks = question.hostsOwn ? "wants to do this and has not asked: the host does" : "asks for permission";
   return (
@@ -82,15 +88,16 @@ function Permission(props: { question: PermissionQuestion }) {
       <p class="question-title">{oneLine(question.title, 600)}</p>
       {question.summary && question.summary !== question.title && <p>{printable(question.summary)}</p>}
       {question.command !== null && <pre class="command">{printable(question.command)}</pre>}
-      {question.paths.length > 0 && (
+      {paths.length > 0 && (
         <ul class="paths">
-          {question.paths.map((path) => (
+          {paths.map((path) => (
             <li key={path}>
               <code>{printable(path)}</code>
             </li>
           ))}
         </ul>
       )}
+      {more}
       {question.hidesEdit && <p class="problem">It is about a change of files that it does not show.</p>}
       {question.reason && <p class="note">{printable(question.reason)}</p>}
       {question.remember !== null && (

@@ -3,10 +3,11 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { oneLine, printable } from "../plain_text";
 import type { Reminder, SessionState } from "../state";
 import { memo, useCommand, useKept, useKeptOfSession, useView } from "./context";
-import { Fold, Status } from "./parts";
+import { Fold, Status, useFirst } from "./parts";
 
 const REVOCABLE = new Set(["queued", "sending", "pending", "emitted", "uncertain", "sidebar", "suppressed"]);
 const PLAN_DELAY = 200;
+const MOST_CARDS = 200;
 
 export const Reminders = memo(function Reminders(props: { reminders: SessionState["reminders"] }) {
   const { entries } = props.reminders;
@@ -14,7 +15,8 @@ export const Reminders = memo(function Reminders(props: { reminders: SessionStat
   const [status, setStatus] = useKept("reminder status", "active");
   const tags = useMemo(() => [...new Set(entries.flatMap((entry) => entry.tags))].sort(), [entries]);
   const statuses = useMemo(() => [...new Set(entries.map((entry) => entry.status))].sort(), [entries]);
-  const shown = entries.filter((entry) => (tag === "" || entry.tags.includes(tag)) && fits(entry, status));
+  const fitting = entries.filter((entry) => (tag === "" || entry.tags.includes(tag)) && fits(entry, status));
+  const [newest, more] = useFirst(fitting.toReversed(), MOST_CARDS, "reminders", "reminders");
   return (
     <>
       <Compose />
@@ -43,11 +45,12 @@ export const Reminders = memo(function Reminders(props: { reminders: SessionStat
           </select>
         </label>
         <span class="note">
-          {shown.length} of {entries.length}
+          {fitting.length} of {entries.length}
         </span>
       </div>
+      {more}
       <ul class="cards" aria-label="Reminders">
-        {shown.map((entry) => (
+        {newest.toReversed().map((entry) => (
           <Card key={entry.id} entry={entry} />
         ))}
       </ul>

@@ -12,7 +12,7 @@ import { Plans } from "./plan_view";
 import { NOT_SERVED, Problems } from "./problems";
 import { Reminders } from "./reminders";
 import { Subagents } from "./subagents";
-import { TerminalView } from "./terminal_view";
+import { Terminals } from "./terminal_view";
 
 interface Panel {
   id: string;
@@ -77,7 +77,6 @@ export const SidePanel = memo(function SidePanel(props: Shown) {
 
 function panelsOf(shown: Shown): Panel[] {
   const { state, diagnostics, agent, sessions, offers, login } = shown;
-  const terminals = Object.entries(state.terminals).toReversed();
   const subagents = Object.keys(state.subagents).length;
   const { harn } = state;
   const reminders: Panel = {
@@ -92,13 +91,8 @@ function panelsOf(shown: Shown): Panel[] {
     {
       id: "terminals",
       title: "Terminals",
-      count: terminals.length,
-      draw: () =>
-        terminals.length === 0 ? (
-          <p class="note">No command was run.</p>
-        ) : (
-          terminals.map(([id, terminal]) => <TerminalView key={id} id={id} terminal={terminal} />)
-        ),
+      count: Object.keys(state.terminals).length,
+      draw: () => <Terminals terminals={state.terminals} />,
     },
     {
       id: "notices",

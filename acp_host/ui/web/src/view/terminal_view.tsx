@@ -3,7 +3,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { oneLine, terminalText } from "../plain_text";
 import type { Terminal } from "../state";
 import { memo, useCommand, useView } from "./context";
-import { Status } from "./parts";
+import { Status, useFirst } from "./parts";
 
 /** The newest characters that are drawn; the state has more. */
 const MOST_DRAWN = 60_000;
@@ -42,6 +42,23 @@ export const TerminalView = memo(function TerminalView(props: { terminal: Termin
         {text.shown}
       </pre>
     </figure>
+  );
+});
+
+const MOST_TERMINALS = 20;
+
+/** All commands of the session, newest first. */
+export const Terminals = memo(function Terminals(props: { terminals: { [id: string]: Terminal } }) {
+  const newestFirst = Object.entries(props.terminals).toReversed();
+  const [shown, more] = useFirst(newestFirst, MOST_TERMINALS, "terminals", "commands");
+  if (shown.length === 0) return <p class="note">No command was run.</p>;
+  return (
+    <>
+      {shown.map(([id, terminal]) => (
+        <TerminalView key={id} id={id} terminal={terminal} />
+      ))}
+      {more}
+    </>
   );
 });
 

@@ -4,14 +4,19 @@ import type { ContentBlock, Terminal, ToolCallEntry, ToolContent } from "../stat
 import { memo, useCommand, useView } from "./context";
 import { Block } from "./content_block";
 import { DiffView, PatchView } from "./diff_view";
-import { Fold, Raw, Status } from "./parts";
+import { Fold, Raw, Status, useFirst } from "./parts";
 import { TerminalView } from "./terminal_view";
+
+const MOST_PLACES = 50;
+const MOST_CONTENTS = 100;
 
 export const ToolCall = memo(function ToolCall(props: { entry: ToolCallEntry; terminals: { [id: string]: Terminal } }) {
   const { entry } = props;
   const { controls } = useView();
   const command = useCommand();
   const title = oneLine(entry.title || entry.name || entry.toolCallId);
+  const [locations, moreLocations] = useFirst(entry.locations ?? [], MOST_PLACES, `places ${entry.position}`, "places");
+  const [contents, moreContents] = useFirst(entry.content ?? [], MOST_CONTENTS, `contents ${entry.position}`, "parts");
   const status = entry.unfinished && entry.status !== "completed" && entry.status !== "failed" ? "unfinished" : entry.status;
   return (
     <section class="tool-call" aria-label={`Tool call: ${title}`}>
@@ -24,15 +29,17 @@ export const ToolCall = memo(function ToolCall(props: { entry: ToolCallEntry; te
           </button>
         )}
       </header>
-      {entry.locations?.map((location, index) => (
+      {locations.map((location, index) => (
         <code key={index} class="location">
           {oneLine(location.path)}
           {location.line ? `:${location.line}` : ""}
         </code>
       ))}
-      {entry.content?.map((content, index) => (
+      {moreLocations}
+      {contents.map((content, index) => (
         <Content key={index} content={content} terminals={props.terminals} name={`${entry.position} ${index}`} />
       ))}
+      {moreContents}
       {(entry.rawInput !== null || entry.rawOutput !== null) && (
         <Fold name={`raw ${entry.position}`} summary="Input and output">
           {() => (
@@ -79,8 +86,12 @@ function Diff(props: { content: ToolContent; name: string }) {
     const oldText = typeof content.oldText === "string" ? content.oldText : null;
     return <DiffView path={String(content.path)} oldText={oldText} newText={String(content.newText)} name={props.name} />;
   }
-  const changes = content.changes as unknown as Change[];
-  const patch = content.patch as { text?: string } | null | undefined;
+  return <PatchedFiles changes={content.changes as unknown as Change[]} content={content} name={props.name} />;
+}
+
+function PatchedFiles(props: { changes: readonly Change[]; content: ToolContent; name: string }) {
+  const patch = props.content.patch as { text?: string } | null | undefined;
+  const [changes, more] = useFirst(props.changes, MOST_PLACES, `files ${props.name}`, "files");
   return (
     <>
       <ul class="changes">
@@ -91,6 +102,7 @@ function Diff(props: { content: ToolContent; name: string }) {
           </li>
         ))}
       </ul>
+      {more}
       {patch?.text && <PatchView patch={patch.text} label={changes.map((change) => change.path ?? "").join(", ")} name={props.name} />}
     </>
   );

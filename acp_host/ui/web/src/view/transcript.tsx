@@ -98,21 +98,27 @@ function useEnd(scroller: { current: HTMLDivElement | null }, list: Virtualizer<
   const [following, setFollowing] = useState(true);
   const follows = useRef(true);
   const height = useRef(0);
+  /** Where the end was when it was gone to last. */
+  const end = useRef(0);
+  const toEnd = () => {
+    const element = scroller.current!;
+    element.scrollTop = element.scrollHeight;
+    end.current = element.scrollTop;
+  };
   useLayoutEffect(() => {
     height.current = list.getTotalSize();
   });
   useLayoutEffect(() => {
     const element = scroller.current!;
-    const toEnd = () => {
-      if (follows.current) element.scrollTop = element.scrollHeight;
-    };
     const onScroll = () => {
       // By what the list knows: to ask the browser would make it compute the layout at once.
-      const { scrollOffset, scrollRect } = list;
-      follows.current = height.current - (scrollOffset ?? 0) - (scrollRect?.height ?? 0) < NEAR;
+      const offset = list.scrollOffset ?? 0;
+      const isNear = height.current - offset - (list.scrollRect?.height ?? 0) < NEAR;
+      // The browser tells late of the way to the end, which may be further down by now; only who goes up leaves it.
+      follows.current = isNear || (follows.current && offset > end.current - 1);
       setFollowing(follows.current);
     };
-    const sizes = new ResizeObserver(toEnd);
+    const sizes = new ResizeObserver(() => follows.current && toEnd());
     sizes.observe(element);
     sizes.observe(element.firstElementChild!);
     element.addEventListener("scroll", onScroll, { passive: true });
@@ -124,7 +130,7 @@ function useEnd(scroller: { current: HTMLDivElement | null }, list: Virtualizer<
   const follow = () => {
     follows.current = true;
     setFollowing(true);
-    scroller.current!.scrollTop = scroller.current!.scrollHeight;
+    toEnd();
   };
   return { following, follow };
 }
