@@ -45,7 +45,7 @@ async def test_r366_a_view_that_acknowledges_nothing_is_told_the_newest_now_and_
         page = notebook.join("one")
         await page.do("resume", session=session.id)
         before = len(page.told)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(40):
             await session.prompt("/flood 20000\n/say done")
         await page.until(lambda: page.texts(session.id)[-1:] and page.texts(session.id)[-1].endswith("done"))
         assert len(page.told) - before < 20

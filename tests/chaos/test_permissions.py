@@ -290,6 +290,20 @@ async def test_r129_asking_for_one_thing_permits_no_other(
     assert not made("b")
 
 
+async def test_r516_an_answer_that_allows_as_well_as_it_rejects_permits_nothing(cwd: Path) -> None:
+    audit = acp_host.AuditTrail()
+
+    async def bad(agent: ScriptedAgent) -> None:
+        asks = permission(toolCallId="fresh", kind="edit", locations=[{"path": "b"}])
+        both = [{"optionId": "x", "name": kind, "kind": kind} for kind in ("allow_once", "reject_once")]
+        assert (await agent.call(ASK, {**asks, "options": both}))["result"] == selected("x")
+        assert (await agent.call(*write(f"{cwd}/b")))["error"]["code"] == -32602
+
+    await conversation(bad, files=True, permissions=lambda request: "x", audit=audit)
+    assert [record.decision for record in audit.records] == ["cancelled", "rejected"]
+    assert not made("b")
+
+
 @pytest.mark.parametrize(
     "line",
     [

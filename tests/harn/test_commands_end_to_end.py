@@ -177,11 +177,11 @@ async def test_sessions_of_one_connection_wait_for_each_other_and_of_several_do_
         await turn.say(turn.text)
 
     agent = HarnAgent(script)
-    async with asyncio.timeout(20), acp_host.connect(agent.transport()) as host:
+    async with asyncio.timeout(40), acp_host.connect(agent.transport()) as host:
         sessions = [await host.new_session() for _ in range(2)]
         texts = [(await turn).text for turn in [session.prompt("alone") for session in sessions]]
         assert texts == ["alone ", "alone "]
-    async with asyncio.timeout(20), SessionConnections(lambda: acp_host.connect(agent.transport())) as connections:
+    async with asyncio.timeout(40), SessionConnections(lambda: acp_host.connect(agent.transport())) as connections:
         sessions = [await connections.new_session() for _ in range(2)]
         results = await asyncio.gather(*(session.prompt("together") for session in sessions))
         assert [result.text for result in results] == ["together ", "together "]
@@ -198,7 +198,7 @@ async def test_to_close_a_session_ends_what_runs_in_it() -> None:
 
 async def test_sessions_are_listed() -> None:
     agent = HarnAgent(says)
-    async with asyncio.timeout(20), acp_host.connect(agent.transport()) as host:
+    async with asyncio.timeout(40), acp_host.connect(agent.transport()) as host:
         session = await host.new_session()
         found = [each.session_id async for each in host.iter_sessions()]
         assert found == [session.id]

@@ -143,7 +143,7 @@ async def test_what_another_client_has_said_is_not_everybodys_to_take_back() -> 
 @asynccontextmanager
 async def two_hosts(agent: HarnAgent, **options: Any) -> AsyncIterator[tuple[Session, Session]]:
     """Yield one session of the agent as two hosts have it; the agent tells the second what happens in it."""
-    async with asyncio.timeout(20), AsyncExitStack() as stack:
+    async with asyncio.timeout(40), AsyncExitStack() as stack:
         first = await stack.enter_async_context(acp_host.connect(agent.transport()))
         session = await first.new_session()
         second = await stack.enter_async_context(acp_host.connect(agent.transport(), **options))

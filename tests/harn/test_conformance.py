@@ -45,7 +45,7 @@ async def scripted(
         await script(agent)
 
     agent = ScriptedAgent(whole)
-    async with asyncio.timeout(20), acp_host.connect(agent.transport(), **options) as host:
+    async with asyncio.timeout(40), acp_host.connect(agent.transport(), **options) as host:
         yield host, await host.new_session()
         await agent.finished()
 
@@ -621,7 +621,7 @@ async def test_17_a_replay_rebuilds_the_state_and_does_nothing_else() -> None:
     async with talking(agent) as session:
         await session.prompt("go")
         live = harn(session)
-    async with asyncio.timeout(20), acp_host.connect(agent.transport()) as host:
+    async with asyncio.timeout(40), acp_host.connect(agent.transport()) as host:
         again = await host.load_session(session.id)
         assert messages(again) == [("user", "go"), ("assistant", "Hello ")]
         assert (harn(again).workers, harn(again).composition_runs) == (live.workers, live.composition_runs)
@@ -654,7 +654,7 @@ async def test_17_a_replay_is_marked_in_one_of_three_places(place: str) -> None:
 
 async def test_18_the_first_updates_of_a_fork_come_before_its_answer() -> None:
     agent = HarnAgent()
-    async with asyncio.timeout(20), acp_host.connect(agent.transport(), unstable=True) as host:
+    async with asyncio.timeout(40), acp_host.connect(agent.transport(), unstable=True) as host:
         session = await host.new_session()
         fork = await host.fork_session(session.id)
         assert fork.id == "session-2"

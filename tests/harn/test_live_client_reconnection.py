@@ -59,7 +59,7 @@ def asked_to_attach(way: Way) -> list[tuple[str, str, bool]]:
 
 async def test_it_is_attached_again_by_its_id_before_anything_is_said() -> None:
     way = attaches(LEADING)
-    async with asyncio.timeout(20), acp_host.connect(way, reconnect=QUICK) as host:
+    async with asyncio.timeout(40), acp_host.connect(way, reconnect=QUICK) as host:
         session = await host.new_session("/")
         await harn.of(session).live.attach("me", mode="controller")
         lost, waits = asyncio.create_task(session.ext_request("_x/lose", {})), session.prompt
@@ -71,7 +71,7 @@ async def test_it_is_attached_again_by_its_id_before_anything_is_said() -> None:
 
 async def test_another_client_that_took_over_meanwhile_keeps_control() -> None:
     way = attaches(None, OBSERVING)
-    async with asyncio.timeout(20), acp_host.connect(way, reconnect=QUICK) as host:
+    async with asyncio.timeout(40), acp_host.connect(way, reconnect=QUICK) as host:
         session = await host.new_session("/")
         await harn.of(session).live.attach("me", mode="controller")
         with pytest.raises(acp_host.OutcomeUnknown):

@@ -18,7 +18,7 @@ __all__ = ["connected", "running", "talking", "waits"]
 @asynccontextmanager
 async def connected(agent: HarnAgent, **options: Any) -> AsyncIterator[tuple[HostConnection, Session]]:
     """Yield a connection to the agent and a session."""
-    async with asyncio.timeout(20), acp_host.connect(agent.transport(), **options) as host:
+    async with asyncio.timeout(40), acp_host.connect(agent.transport(), **options) as host:
         yield host, await host.new_session()
 
 

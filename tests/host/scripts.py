@@ -31,7 +31,7 @@ async def connected(script: Script, capabilities: Any = OPENS, **options: Any) -
         await script(agent)
 
     agent = ScriptedAgent(whole)
-    async with asyncio.timeout(20), acp_host.connect(agent.transport(), **options) as host:
+    async with asyncio.timeout(40), acp_host.connect(agent.transport(), **options) as host:
         yield host
         await agent.finished()
 

@@ -763,6 +763,22 @@ async def test_a_prompt_is_not_repeated_twice() -> None:
     assert len(handler.asked) == 1
 
 
+async def test_nobody_logs_in_for_a_prompt_that_is_cancelled() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session("s-1")
+        prompt = await agent.expect("session/prompt")
+        await agent.expect("session/cancel")
+        agent.reply_error(-32000, "no", {"authMethods": [LOGIN]}, to=prompt)
+
+    handler = Chooses("browser")
+    async with connected(script, authenticate=handler) as host:
+        session = await host.new_session()
+        turn = session.prompt("one")
+        turn.cancel()
+        assert (await turn).stop_reason == "cancelled"
+    assert handler.asked == []
+
+
 async def test_secret_variables_of_the_connection_are_hidden() -> None:
     def make(env: Mapping[str, str]) -> ScriptedAgent:
         async def script(agent: ScriptedAgent) -> None:

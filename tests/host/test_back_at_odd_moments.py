@@ -48,7 +48,7 @@ async def test_an_agent_that_counts_its_sessions_anew_gives_old_ids_to_new_sessi
 
     way = Way(make)
     policy = ReconnectPolicy(first_delay=0.0, sessions=acp_host.ReopenPolicy())
-    async with asyncio.timeout(20), acp_host.connect(way, reconnect=policy) as host:
+    async with asyncio.timeout(40), acp_host.connect(way, reconnect=policy) as host:
         before = [await host.new_session("/"), await host.new_session("/")]
         way.cut()
         await back(host, way)
@@ -94,7 +94,7 @@ async def test_what_an_observer_starts_while_the_connection_comes_back_waits_at_
             outcomes.append(type(error).__name__)
 
     tasks: list[asyncio.Task[None]] = []
-    async with asyncio.timeout(20), acp_host.connect(way, reconnect=WHEN_TOLD) as host:
+    async with asyncio.timeout(40), acp_host.connect(way, reconnect=WHEN_TOLD) as host:
         session = await host.new_session("/")
         way.cut()
         await until(lambda: session.is_suspended)
@@ -135,7 +135,7 @@ async def test_a_call_waits_through_two_losses_in_a_row() -> None:
 
     way = Way(make)
     async with (
-        asyncio.timeout(20),
+        asyncio.timeout(40),
         acp_host.connect(way, reconnect=WHEN_TOLD) as host,
     ):
         session = await host.new_session("/")
@@ -166,7 +166,7 @@ async def test_a_restart_lets_the_turn_end_and_sends_what_comes_meanwhile_afterw
     agent = ReferenceAgent(script=script, protocol_versions=[version])
     way = Way(lambda _: agent)
     async with (
-        asyncio.timeout(20),
+        asyncio.timeout(40),
         acp_host.connect(way, reconnect=QUICK, protocol_versions=(2, 1) if version == 2 else (1,)) as host,
     ):
         session = await host.new_session("/")
@@ -206,7 +206,7 @@ async def test_a_prompt_waits_while_a_restart_waits_for_another_call() -> None:
 
     answer = asyncio.Event()
     way = Way(make)
-    async with asyncio.timeout(20), acp_host.connect(way, reconnect=QUICK) as host:
+    async with asyncio.timeout(40), acp_host.connect(way, reconnect=QUICK) as host:
         session = await host.new_session("/")
         slow = asyncio.create_task(host.request("_slow"))
         await until(lambda: way.written[-1].count(b"_slow"))
@@ -254,7 +254,7 @@ async def test_every_call_waits_until_the_session_is_open_again(call: str) -> No
     order: list[str] = []
     way = Way(make)
     async with (
-        asyncio.timeout(20),
+        asyncio.timeout(40),
         acp_host.connect(way, reconnect=WHEN_TOLD, protocol_versions=(2,)) as host,
     ):
         session = await host.new_session("/")
@@ -280,7 +280,7 @@ async def test_a_loss_right_before_a_session_is_opened_again_is_one_more_try(tmp
     agent = ReferenceAgent()
     for messages in range(1, 5):
         way = Way(lambda _: agent, [None, messages, None])
-        async with asyncio.timeout(20), acp_host.connect(way, reconnect=QUICK) as host:
+        async with asyncio.timeout(40), acp_host.connect(way, reconnect=QUICK) as host:
             session = await host.new_session(tmp_path)
             way.cut()
             await back(host, way, 3)
@@ -296,7 +296,7 @@ async def test_a_loss_right_before_a_session_is_opened_again_is_one_more_try(tmp
             return Dying(self._make, self._cuts, self)
 
     way = Dying(lambda _: agent)
-    async with asyncio.timeout(20), acp_host.connect(way, reconnect=QUICK) as host:
+    async with asyncio.timeout(40), acp_host.connect(way, reconnect=QUICK) as host:
         session = await host.new_session(tmp_path)
         way.cut()
         await back(host, way, 3)
@@ -364,7 +364,7 @@ async def test_a_prompt_that_waits_for_a_login_is_sent_once_its_session_is_open_
     way = Way(make)
     versions = (1,) if version == 1 else (2,)
     async with (
-        asyncio.timeout(20),
+        asyncio.timeout(40),
         acp_host.connect(way, reconnect=WHEN_TOLD, authenticate=choose, protocol_versions=versions) as host,
     ):
         session = await host.new_session("/")
@@ -422,7 +422,7 @@ async def test_a_prompt_that_waits_for_a_login_fails_unsent_where_the_connection
     asked = asyncio.Event()
     way = Way(make)
     policy = ReconnectPolicy(first_delay=0.0, tries=2, stable_after=0.0, session_timeout=5.0)
-    async with asyncio.timeout(20), acp_host.connect(way, reconnect=policy, authenticate=choose) as host:
+    async with asyncio.timeout(40), acp_host.connect(way, reconnect=policy, authenticate=choose) as host:
         session = await host.new_session("/")
         turn = session.prompt("first")
         await asked.wait()

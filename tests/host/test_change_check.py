@@ -389,7 +389,7 @@ async def test_a_connection_that_is_closed_waits_for_no_look(work: Path, looks: 
     )
     turn = (await host.new_session()).prompt("go")
     await until(lambda: looks.begun == looked + 1)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         await host.close()
         if looked:
             assert "given up" in (await turn).outcome.detail

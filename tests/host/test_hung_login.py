@@ -26,7 +26,7 @@ async def test_one_that_is_given_up_is_withdrawn_and_the_next_can_begin() -> Non
         agent.reply({})
 
     agent = ScriptedAgent(script)
-    async with asyncio.timeout(20), acp_host.connect(agent.transport()) as host:
+    async with asyncio.timeout(40), acp_host.connect(agent.transport()) as host:
         login = asyncio.create_task(host.authentication.log_in("browser"))
         await begun.wait()
         assert host.authentication.snapshot().logging_in
@@ -55,7 +55,7 @@ async def test_it_ends_with_the_connection(by: str, asked: bool) -> None:
         await agent.close()
 
     agent = ScriptedAgent(script)
-    async with asyncio.timeout(20), acp_host.connect(agent.transport(), authenticate=lambda _: "browser") as host:
+    async with asyncio.timeout(40), acp_host.connect(agent.transport(), authenticate=lambda _: "browser") as host:
         login = asyncio.create_task(host.new_session() if asked else host.authentication.log_in("browser"))
         waits = asyncio.create_task(host.authentication.log_in("browser"))  # two at once: one after the other
         await begun.wait()

@@ -60,7 +60,7 @@ async def test_what_the_host_did_for_the_agent_in_the_turn(tmp_path: Path) -> No
     agent = ReferenceAgent(script=script)
     way = Way(lambda _: agent)
     async with (
-        asyncio.timeout(20),
+        asyncio.timeout(40),
         acp_host.connect(
             way,
             reconnect=QUICK,

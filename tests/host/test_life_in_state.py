@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import acp_host
-from acp_host import DiagnosticKind, OutcomeUnknown, StartFailed, StartTimeout
+from acp_host import ConnectionClosed, DiagnosticKind, OutcomeUnknown, StartFailed, StartTimeout
 from acp_host.state.activity import QUIET
 from acp_host.state.clock import ManualClock, ManualScheduler
 from acp_host.testing import ScriptedAgent
@@ -62,6 +62,21 @@ async def test_an_agent_that_ends_the_stream_is_lost() -> None:
     async with in_session(script) as session:
         await until(lambda: session.state.snapshot().health.status == "lost")
         assert session.state.snapshot().health.detail
+
+
+async def test_prompts_that_wait_are_gone_with_the_agent() -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.expect("session/prompt")
+        await agent.close()
+
+    async with in_session(script) as session:
+        first, second = session.prompt("first"), session.prompt("second")
+        assert [queued.turn for queued in session.state.snapshot().turn.queued] == [second.number]
+        with pytest.raises(OutcomeUnknown):
+            await first
+        with pytest.raises(ConnectionClosed, match="was not sent"):
+            await second
+        assert session.state.snapshot().turn.queued == ()
 
 
 # --- activity ---------------------------------------------------------------------------------------------------------

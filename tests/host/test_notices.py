@@ -66,7 +66,7 @@ def lines(log: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
 
 
 async def until(session: acp_host.Session, holds: Callable[[acp_host.NoticesSnapshot], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(40):
         async for snapshot in session.notices.watch():
             if holds(snapshot):
                 return

@@ -168,7 +168,7 @@ async def test_servers_of_this_program_are_lent_anew() -> None:
 
     agent = ReferenceAgent()
     way = Way(lambda _: agent)
-    async with asyncio.timeout(20), acp_host.connect(way, reconnect=QUICK, unstable=True) as host:
+    async with asyncio.timeout(40), acp_host.connect(way, reconnect=QUICK, unstable=True) as host:
         session = await host.new_session("/", mcp_servers=[HostMcpServer(server, name="tools")])
         await session.prompt("/mcp one {}")
         way.cut()
@@ -203,7 +203,7 @@ async def test_what_was_learned_to_be_absent_is_asked_anew() -> None:
 
         return ScriptedAgent(script)
 
-    async with asyncio.timeout(20), acp_host.connect(Way(make), reconnect=QUICK) as host:
+    async with asyncio.timeout(40), acp_host.connect(Way(make), reconnect=QUICK) as host:
         session = await host.new_session("/")
         with pytest.raises(acp_host.errors.MethodNotFound):
             await session.ext_request("_x/method", {})
@@ -227,7 +227,7 @@ async def test_a_turn_of_version_2_ends_with_the_connection() -> None:
     agent = ReferenceAgent(script=script, protocol_versions=[2])
     way = Way(lambda _: agent)
     async with (
-        asyncio.timeout(20),
+        asyncio.timeout(40),
         acp_host.connect(way, reconnect=QUICK, protocol_versions=(2, 1)) as host,
     ):
         session = await host.new_session("/")
@@ -241,7 +241,7 @@ async def test_a_turn_of_version_2_ends_with_the_connection() -> None:
 async def test_closing_while_the_connection_is_made_again() -> None:
     agent = ReferenceAgent()
     way = Way(lambda _: agent, [None, unreachable()])
-    async with asyncio.timeout(20), acp_host.connect(way, reconnect=ReconnectPolicy(first_delay=60.0)) as host:
+    async with asyncio.timeout(40), acp_host.connect(way, reconnect=ReconnectPolicy(first_delay=60.0)) as host:
         session = await host.new_session("/")
         way.cut()
         waits, call = session.prompt("never"), asyncio.create_task(session.set_mode("auto"))
@@ -261,7 +261,7 @@ async def test_a_restart_with_open_sessions_and_a_turn_that_runs(
     monkeypatch.setattr(restoration, "_LAST_ANSWERS", 0.01)
     agent = ReferenceAgent()
     way = Way(lambda _: agent)
-    async with asyncio.timeout(20), acp_host.connect(way, reconnect=False) as host:
+    async with asyncio.timeout(40), acp_host.connect(way, reconnect=False) as host:
         session = await host.new_session(tmp_path)
         turn = session.prompt("/wait")
         await until(lambda: session.current_turn is not None)

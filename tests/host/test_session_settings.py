@@ -249,7 +249,7 @@ async def test_an_option_that_needs_a_login_is_set_after_it() -> None:
         await script(agent)
 
     agent = ScriptedAgent(whole)
-    async with asyncio.timeout(20), acp_host.connect(agent.transport(), authenticate=log_in) as host:
+    async with asyncio.timeout(40), acp_host.connect(agent.transport(), authenticate=log_in) as host:
         session = await host.new_session()
         await session.set_option("mode", "code")
         assert shown(session, "mode") == ("code", None, None)

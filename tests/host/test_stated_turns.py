@@ -40,7 +40,7 @@ async def connected(script: Script, **options: Any) -> AsyncIterator[HostConnect
 
     agent = ScriptedAgent(whole)
     async with (
-        asyncio.timeout(20),
+        asyncio.timeout(40),
         acp_host.connect(agent.transport(), protocol_versions=(2, 1), **options) as host,
     ):
         yield host

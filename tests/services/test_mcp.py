@@ -56,7 +56,7 @@ class Agent:
 
 @asynccontextmanager
 async def agent() -> AsyncIterator[Agent]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         asking = Agent()
         yield asking
         asking.hub.close()

@@ -45,7 +45,7 @@ async def service(tmp_path: Path) -> AsyncIterator[TerminalService]:
     before = open_files()
     service.open_session(SESSION, [tmp_path], tmp_path)
     yield service
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         await service.close()
     assert open_files() == before
     assert len(asyncio.all_tasks()) == 1
@@ -59,13 +59,13 @@ async def create(service: TerminalService, command: str, *args: str, **more: Any
 
 async def run(service: TerminalService, command: str, *args: str, **more: Any) -> str:
     terminal = await create(service, command, *args, **more)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         assert await terminal.wait() == SUCCESS, terminal.output
     return terminal.output.replace("\r\n", "\n")
 
 
 async def printed(terminal: TerminalProcess, text: str) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         async for _ in terminal.watch():
             if text in terminal.output:
                 return
@@ -200,7 +200,7 @@ time.sleep(60)
 
 async def test_what_keeps_the_terminal_open_delays_no_end_and_goes_with_it(service: TerminalService) -> None:
     terminal = await create(service, sys.executable, "-c", DAEMON)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         assert await terminal.wait() == SUCCESS
     pid = int(terminal.output)
     assert lives(pid)

@@ -95,7 +95,7 @@ class Opened:
 async def opened(tmp_path: Path) -> AsyncIterator[Opened]:
     opened = Opened(tmp_path)
     yield opened
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(40):
         for service in opened.services:
             await service.close()
     assert len(asyncio.all_tasks()) == 1

@@ -91,7 +91,7 @@ async def written_to(fifo: Path) -> list[int]:
 
 async def printed(terminal: TerminalProcess, text: str) -> None:
     """Wait until the output of the command is ``text``."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(40):
         async for _ in terminal.watch():
             if terminal.output == text:
                 return
@@ -444,7 +444,7 @@ async def test_what_is_left_in_the_background_delays_no_exit_and_goes_with_the_t
 ) -> None:
     terminal = await create(service, shell(f"sleep 60 & echo $! > {fifo}; echo started"))
     [pid] = await written_to(fifo)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(40):
         assert (await exit_of(service, terminal)).exit_code == 0
     assert (await output(service, terminal)).output == "started\n"
     assert lives(pid)

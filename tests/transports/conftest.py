@@ -166,3 +166,12 @@ def tag() -> Iterator[str]:
     for process in left:
         process.kill()
     assert left == []
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Any]:
+    """A server of Streamable HTTP."""
+    from tests.transports.http_server import serve
+
+    async with serve() as server:
+        yield server

@@ -328,7 +328,7 @@ async def test_backpressure_and_a_bounded_close(agents: Any) -> None:
 async def test_drain_returns_when_the_agent_reads_on(agents: Any) -> None:
     transport, recorder = await agents.start("echo")
     transport.write(b"x" * 3_000_000)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         await transport.drain()
     await recorder.until(lambda: len(recorder.data) == 3_000_000)
 
@@ -347,7 +347,7 @@ async def test_writing_to_a_closed_stdin(agents: Any) -> None:
     transport, recorder = await agents.start("closes_stdin")
     await recorder.says("ready")
     with pytest.raises(ConnectionLost, match="closed its stdin and takes no more messages"):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(40):
             while True:  # the first write may still go into a pipe that is found closed a moment later
                 transport.write(b"x\n")
                 await transport.drain()
@@ -372,7 +372,7 @@ async def test_stdin_closed_in_the_middle_of_a_message(agents: Any) -> None:
     await recorder.says("ready")
     transport.write(b"x" * 2_000_000)
     with pytest.raises(ConnectionLost, match="message of 2000000 bytes"):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(40):
             await transport.drain()
 
 

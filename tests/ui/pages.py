@@ -90,7 +90,7 @@ class Page:
 
     async def until(self, check: Callable[[], Any]) -> Any:
         """Wait until something is so; return it."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(40):
             while not (found := check()):
                 self._changed.clear()
                 await self._changed.wait()

@@ -58,7 +58,7 @@ class Notebook:
         return page
 
     async def until(self, check: Callable[[], Any]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(40):
             while not check():
                 self.changed.clear()
                 await self.changed.wait()
