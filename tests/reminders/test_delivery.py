@@ -495,6 +495,16 @@ def test_what_a_silent_agent_says_it_dropped_is_estimated():
     assert harness.entry(old).active
 
 
+def test_the_newest_one_is_replaced_whichever_was_answered_last():
+    harness = Harness({"reminders": {"inject": True}})
+    first, second = harness.remind("first", dedupe_key="k"), harness.remind("second", dedupe_key="k")
+    harness.answer({"reminderId": "r-2"}, token=2)
+    harness.answer({"reminderId": "r-1"}, token=1)
+    third = harness.remind("third", dedupe_key="k")
+    harness.answer({"reminderId": "r-3", "dedupedCount": 1})
+    assert [harness.entry(each).replaced_by for each in (first, second)] == [None, third]
+
+
 @pytest.mark.parametrize(("capabilities", "count"), [(RFC, 1), ({"reminders": {"inject": True}}, 0), (HARN, None)])
 def test_otherwise_the_older_one_stays(capabilities, count):
     harness = Harness(capabilities)
