@@ -13,7 +13,11 @@ def _forget_working_directory() -> None:
     itself the working directory stays.
     """
     here = Path(__file__).resolve().parents[1]
-    if not sys.flags.safe_path and sys.path and here != Path.cwd() and Path(sys.path[0]).resolve() == Path.cwd():
+    try:
+        working_directory = Path.cwd()
+    except FileNotFoundError:  # it is gone: nobody will ever write there
+        return
+    if not sys.flags.safe_path and sys.path and here != working_directory == Path(sys.path[0]).resolve():
         del sys.path[0]
 
 

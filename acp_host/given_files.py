@@ -1,4 +1,4 @@
-"""Files that a caller names, to be read: :func:`reading`.
+"""Paths that a caller names: :func:`reading` a file, and :func:`absolute`.
 
 This is a leaf module: every layer may use it.
 """
@@ -11,7 +11,22 @@ from contextlib import contextmanager
 
 from acp_host.errors import InvalidInput
 
-__all__ = ["reading"]
+__all__ = ["absolute", "reading"]
+
+
+def absolute(path: str | os.PathLike[str]) -> str:
+    """Return a path as it is from everywhere.
+
+    Raises:
+        InvalidInput: it is relative to the working directory of this program, and that is gone.
+    """
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError:
+        raise InvalidInput(
+            f"{os.fspath(path)!r} is relative to the working directory of this program, and that is gone: give an "
+            "absolute path"
+        ) from None
 
 
 @contextmanager

@@ -40,6 +40,7 @@ from pathlib import Path
 from attrs import evolve, field, frozen
 
 from acp_host.errors import InvalidInput, NotSupported
+from acp_host.given_files import absolute
 from acp_host.transports import Launch, Launcher
 
 __all__ = ["PRIVATE", "Bubblewrap", "SandboxExec", "sandbox_here"]
@@ -126,7 +127,7 @@ class Bubblewrap(_Sandbox):
             InvalidInput: the program lies in a directory that is empty in the sandbox.
         """
         self._require_in_sight(launch)
-        cwd = os.path.abspath(launch.cwd or os.curdir)
+        cwd = absolute(launch.cwd or os.curdir)
         # fmt: off
         argv = [
             self.program,
@@ -145,7 +146,7 @@ class Bubblewrap(_Sandbox):
         named = launch.argv[0]
         if not os.path.dirname(named):
             named = shutil.which(named, path=launch.environment().get("PATH", os.defpath)) or "/"
-        program = os.path.abspath(os.path.join(launch.cwd or os.curdir, named))
+        program = absolute(os.path.join(launch.cwd or os.curdir, named))
         scratch = next((path for path in _SCRATCH if _is_below(program, path)), None)
         if scratch and not any(_is_below(program, path) for path in (*self.writable, *self.read_only)):
             raise InvalidInput(

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from acp_host import InvalidInput, PermissionPolicy, read_recording
-from acp_host.fleet import Journal, read_jobs
-from acp_host.given_files import reading
+from acp_host import InvalidInput, PermissionPolicy, read_recording, run_prompt
+from acp_host.fleet import Job, Journal, read_jobs
+from acp_host.given_files import absolute, reading
+from acp_host.host.directories import Directories
 from acp_host.replay import fold_recording
 from acp_host.services.dry_run import dry_run
 
@@ -50,3 +51,25 @@ def test_a_journal(tmp_path: Path) -> None:
         Journal.read(tmp_path / "nothing.db")
     with pytest.raises(InvalidInput, match=r"j\.db.* cannot be opened: "):
         Journal(tmp_path / "no/such/folder/j.db")
+
+
+RELATIVE: dict[str, Callable[[str], Any]] = {
+    "a path": absolute,
+    "a directory of a session": Directories().absolute,
+    "a directory of a run": lambda path: run_prompt(["agent"], "hi", cwd=path),
+    "a directory of a job": lambda path: Job("hi", path),
+    "a recording of a job": lambda path: Job("hi", "/", record=path),
+    "a journal": Journal,
+}
+
+
+@pytest.mark.parametrize("name", RELATIVE.values(), ids=RELATIVE.keys())
+def test_a_working_directory_that_is_gone(name: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone() -> str:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(os, "getcwd", gone)
+    with pytest.raises(
+        InvalidInput, match=r"'\.' is relative to the working directory of this program, and that is"
+    ):
+        name(".")

@@ -13,6 +13,7 @@ from acp_host.automation.plan import REMINDER_RUNGS, RunPlan, parts_of
 from acp_host.automation.run import Run
 from acp_host.automation.target import resolve_target
 from acp_host.errors import InvalidInput
+from acp_host.given_files import absolute
 from acp_host.host.agent_target import AgentTarget
 from acp_host.host.prompt_content import PromptPart
 from acp_host.reminders import Reminder, ReminderPolicy
@@ -117,7 +118,7 @@ def _journal(given: RunJournal | str | os.PathLike[str] | None, *, needed: bool)
 
 
 def _directory(cwd: str | os.PathLike[str], *, remote: bool) -> str:
-    return os.fspath(cwd) if remote else os.path.abspath(cwd)
+    return os.fspath(cwd) if remote else absolute(cwd)
 
 
 def _reminders(remind: Any) -> tuple[Reminder, ...]:

@@ -6,6 +6,7 @@ API. It needs rich, which the ``cli`` extra brings.
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -25,6 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         from acp_host.cli.command import run_command
 
         return run_command(sys.argv[1:] if argv is None else argv)
+    except KeyboardInterrupt:  # while modules are read, before anything is done
+        return 128 + signal.SIGINT
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "rich":
             raise

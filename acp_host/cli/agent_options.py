@@ -12,6 +12,7 @@ from acp_host.cli.completers import permission_words
 from acp_host.cli.named import add_agent_argument, add_install_option
 from acp_host.cli.record import add_recording_options, redaction_of
 from acp_host.errors import InvalidInput
+from acp_host.given_files import absolute
 from acp_host.recording import Recording
 from acp_host.services.permissions import PermissionHandler, PermissionPolicy, Permissions
 from acp_host.services.policy_words import policy_of_word
@@ -76,7 +77,7 @@ def agent_of_options(words: Sequence[str], options: argparse.Namespace) -> Chose
     chosen = chosen_agent(words, options, more=[argument or "--" for argument in options.agent_arg])
     if chosen.remote is not None:
         _check_elsewhere(options)
-    elif not os.path.isdir(options.cwd):
+    elif not os.path.isdir(absolute(options.cwd)):
         raise InvalidInput(f"--cwd {options.cwd} is not a directory")
     return chosen
 

@@ -26,6 +26,7 @@ from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.printer import Printer, make_console, plain
 from acp_host.diagnostics import Diagnostic
 from acp_host.errors import AcpError, InvalidInput
+from acp_host.given_files import absolute
 from acp_host.host.connect import connect
 from acp_host.printable import printable_json
 from acp_host.transports.remote_address import has_scheme
@@ -166,7 +167,7 @@ async def _add(options: argparse.Namespace, interrupts: Interrupts) -> int:
 
 def _from_anywhere(words: list[str]) -> tuple[str, ...]:
     """Return a command that means the same wherever it is started: a path in it is made absolute."""
-    program = words[0] if os.path.basename(words[0]) == words[0] else os.path.abspath(words[0])
+    program = words[0] if os.path.basename(words[0]) == words[0] else absolute(words[0])
     return (program, *words[1:])
 
 

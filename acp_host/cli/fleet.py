@@ -20,7 +20,7 @@ from acp_host.cli.interrupts import Interrupts
 from acp_host.cli.misplaced import told_on_failure
 from acp_host.cli.named import add_agent_argument, add_install_option
 from acp_host.cli.printer import clean
-from acp_host.cli.run_options import add_timeout_options, cost_of, split, text_of_file, timeouts_of
+from acp_host.cli.run_options import add_timeout_options, cost_of, split, text_of_file, text_of_words, timeouts_of
 from acp_host.cli.telemetry import telemetry_of_environment
 from acp_host.cli.unheld import unheld_limits
 from acp_host.errors import InvalidInput, InvalidState
@@ -197,7 +197,7 @@ def _fleet_of(chosen: ChosenAgent, jobs: list[Job], options: argparse.Namespace)
         agent=_agent_of(chosen),
         engine=options.dask or options.at_once,
         permissions=_policy_of(options.permissions),
-        remind=options.remind,
+        remind=[text_of_words([text], "--remind") for text in options.remind],
         timeouts=timeouts_of(options),
         budget=_budget(options.max_cost, options.max_tokens, "--max-cost"),
         job_budget=_budget(options.job_max_cost, options.job_max_tokens, "--job-max-cost"),
@@ -244,7 +244,7 @@ def _prompt_and_directories(options: argparse.Namespace, rest: list[str]) -> tup
     if options.prompt_file is not None:
         prompt, directories = text_of_file(options.prompt_file, "--prompt-file"), rest
     else:
-        prompt = " ".join(words)
+        prompt = text_of_words(words, "the prompt")
     if options.each_in is not None:
         listed = text_of_file(options.each_in, "--each-in").splitlines()
         directories = [*directories, *(line for line in listed if line.strip())]

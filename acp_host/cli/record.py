@@ -125,12 +125,16 @@ def _anonymise(arguments: Sequence[str], output: str | None) -> None:
         _write_anonymous(options.file, sys.stdout.buffer, hide_programs=options.hide_programs)
         return
     try:
-        with open(options.output, "xb") as out:
-            _write_anonymous(options.file, out, hide_programs=options.hide_programs)
+        out = open(options.output, "xb")  # noqa: SIM115 - it is closed below
     except FileExistsError:
         raise InvalidInput(f"{options.output} exists already; choose another name") from None
-    except InvalidInput:
-        os.unlink(options.output)  # nothing of use is in it, and it would be in the way
+    except OSError as error:
+        raise InvalidInput(f"{options.output} cannot be written: {error.strerror}") from None
+    try:
+        with out:
+            _write_anonymous(options.file, out, hide_programs=options.hide_programs)
+    except BaseException:
+        os.unlink(options.output)  # a part of it is of no use, and would be in the way
         raise
 
 
@@ -156,5 +160,10 @@ def _default_folder() -> Path:
 
 def _new_file() -> Path:
     folder = _default_folder()
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(
+            f"the folder for recordings cannot be made: {error.strerror}: {error.filename}; name a file with --output"
+        ) from None
     return folder / f"acp-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.jsonl"

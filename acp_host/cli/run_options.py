@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from attrs import evolve
 
 from acp_host.automation import Budget, Retries, Timeouts
 from acp_host.errors import InvalidInput
+from acp_host.given_files import absolute
 from acp_host.host.prompt_content import PromptPart
 from acp_host.state.reminder_entry import Rung
 
@@ -25,6 +27,7 @@ __all__ = [
     "retries_of",
     "split",
     "text_of_file",
+    "text_of_words",
     "timeouts_of",
 ]
 
@@ -132,18 +135,19 @@ def prompt_of(options: argparse.Namespace) -> tuple[PromptPart, ...]:
     if options.prompt_file is not None:
         text = text_of_file(options.prompt_file, "--prompt-file")
     elif found:
-        text = text_of_file("-", "--") if words == ["-"] else " ".join(words)
+        text = text_of_file("-", "--") if words == ["-"] else text_of_words(words, "the prompt")
     else:
         raise InvalidInput('no prompt: write -- "prompt" after the agent\'s command, or use --prompt-file')
     if not text.strip():
         raise InvalidInput("the prompt is empty")
     # An attachment is found from where the command was typed, and not from --cwd.
-    return (text, *(Path(name).absolute() for name in options.attach))
+    return (text, *(Path(absolute(name)) for name in options.attach))
 
 
 def reminders_of(options: argparse.Namespace) -> tuple[str, ...]:
     """Return the texts of the reminders; raises as :func:`prompt_of`."""
-    texts = (*options.remind, *(text_of_file(name, "--remind-file") for name in options.remind_file))
+    given = [text_of_words([text], "--remind") for text in options.remind]
+    texts = (*given, *(text_of_file(name, "--remind-file") for name in options.remind_file))
     if options.remind_require is not None and not texts:
         raise InvalidInput("--remind-require is for --remind and --remind-file")
     return texts
@@ -179,6 +183,25 @@ def retries_of(options: argparse.Namespace) -> Retries:
     if options.retries < 0:
         raise InvalidInput(f"--retries is a number, 0 or more, not {options.retries}")
     return evolve(Retries.of(options.retries), after_prompt=options.retry_after_prompt)
+
+
+def text_of_words(words: list[str], what: str) -> str:
+    """Return the text of words of the command line.
+
+    What the locale could not read there is UTF-8 in most cases; models are told nothing of bytes that are none.
+
+    Raises:
+        InvalidInput: they are no text.
+    """
+    text = " ".join(words)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        try:
+            return os.fsencode(text).decode("utf-8")
+        except UnicodeError:
+            raise InvalidInput(f"{what} has bytes that are no UTF-8: {text}") from None
+    return text
 
 
 def text_of_file(name: str, option: str) -> str:

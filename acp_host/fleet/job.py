@@ -17,7 +17,7 @@ from attrs import Attribute, evolve, field, frozen
 from acp_host.automation.limits import Budget, Timeouts
 from acp_host.errors import InvalidInput
 from acp_host.fleet.working_copies import is_url
-from acp_host.given_files import reading
+from acp_host.given_files import absolute, reading
 from acp_host.services.permissions import PermissionPolicy
 from acp_host.services.policy_words import policy_of_word
 
@@ -55,7 +55,7 @@ def _place(value: Any) -> Any:
         raise InvalidInput(f"Job(cwd=…) takes a directory, or the URL of a git repository, not {value!r}")
     place = os.fspath(value)
     if not isinstance(place, str) or not is_url(place):
-        return os.path.abspath(place)
+        return absolute(place)
     try:
         has_password = urlsplit(place).password is not None
     except ValueError as error:
@@ -70,7 +70,7 @@ def _place(value: Any) -> Any:
 def _path(value: Any) -> str | None:
     if value is not None and not isinstance(value, str | os.PathLike):
         raise InvalidInput(f"Job(record=…) takes a path, or None, not {value!r}")
-    return None if value is None else os.path.abspath(os.fspath(value))
+    return None if value is None else absolute(value)
 
 
 def _texts(value: Any) -> Any:

@@ -36,6 +36,7 @@ from acp_host.fleet.job import Job
 from acp_host.fleet.places import Place
 from acp_host.fleet.result import JobResult
 from acp_host.fleet.spending import Spent
+from acp_host.given_files import absolute
 
 __all__ = ["Journal", "JournalFailed", "JournaledAttempt", "JournaledJob", "Stage"]
 
@@ -133,7 +134,7 @@ class Journal:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self._path = None if path is None else os.path.abspath(path)
+        self._path = None if path is None else absolute(path)
         self._lock: sqlite3.Connection | None = None
         if self._path is not None:
             self._lock = _locked(f"{self._path}.lock", self._path)
@@ -153,7 +154,7 @@ class Journal:
         """
         if not os.path.isfile(path):
             raise InvalidInput(f"there is no journal {os.fspath(path)}")
-        database = _opened(os.path.abspath(path))
+        database = _opened(absolute(path))
         try:
             _check(database, os.fspath(path))
             return _known(database, os.fspath(path))

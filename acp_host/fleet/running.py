@@ -17,6 +17,7 @@ from acp_host.fleet.job import Job, numbered
 from acp_host.fleet.outcomes import JobOutcomeKind
 from acp_host.fleet.progress import progress_bar
 from acp_host.fleet.working_copies import CopyKind, Uncommitted, is_url
+from acp_host.given_files import absolute
 from acp_host.host.agent_target import AgentTarget
 from acp_host.services.permissions import PermissionPolicy
 from acp_host.transports import Transport
@@ -112,9 +113,9 @@ def run(
         timeouts=timeouts if isinstance(timeouts, Timeouts) else Timeouts(total=timeouts),
         remind=_words(remind),
         retries=given,
-        record=None if record is None else os.path.abspath(record),
+        record=None if record is None else absolute(record),
         copies=None if copies is None else _word(CopyKind, "copies", copies),
-        copies_in=None if copies_in is None else os.path.abspath(copies_in),
+        copies_in=None if copies_in is None else absolute(copies_in),
         uncommitted=_word(Uncommitted, "uncommitted", uncommitted),
         keep=_word(Keep, "keep", keep),
         connection=connection,
@@ -123,7 +124,7 @@ def run(
         jobs=tuple(listed),
         engine=chosen,
         settings=settings,
-        journal=None if journal is None else os.path.abspath(journal),
+        journal=None if journal is None else absolute(journal),
         budget=budget,
         job_budget=job_budget,
         attempts=attempts,

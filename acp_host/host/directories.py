@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from attrs import frozen
 
 from acp_host.errors import InvalidInput
+from acp_host.given_files import absolute
 
 __all__ = ["Directories"]
 
@@ -27,12 +28,12 @@ class Directories:
         """Return a path as agents want it: absolute; ``~`` and relative paths mean something on this machine only.
 
         Raises:
-            InvalidInput: it is no path, or a relative one of another machine.
+            InvalidInput: it is no path, or a relative one of another machine, or of a working directory that is gone.
         """
         if not isinstance(path, str | os.PathLike):
             raise InvalidInput(f"a directory of a session is a path, not {type(path).__name__}")
         if self.here:
-            return os.path.abspath(os.path.expanduser(path))
+            return absolute(os.path.expanduser(path))
         text = os.fspath(path)
         if not PurePosixPath(text).is_absolute() and not PureWindowsPath(text).is_absolute():
             raise InvalidInput(

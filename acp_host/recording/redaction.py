@@ -19,6 +19,7 @@ from urllib.parse import quote
 from attrs import field, frozen
 
 from acp_host.errors import InvalidInput
+from acp_host.given_files import absolute
 from acp_host.redaction import CONTAINERS, HIDDEN, Redactor, is_secret_name, redact_text, secrets_of_command
 
 __all__ = ["LineRedactor", "Redaction", "command_without_secrets", "secrets_of_this_process"]
@@ -54,7 +55,7 @@ def _names(names: Sequence[str]) -> tuple[str, ...]:
 def _folders(folders: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     if isinstance(folders, str | os.PathLike):
         raise InvalidInput("Redaction(folders=…) takes a sequence of folders, such as (Path.home(),)")
-    found = tuple(os.path.abspath(os.path.expanduser(folder)) for folder in folders)
+    found = tuple(absolute(os.path.expanduser(folder)) for folder in folders)
     for folder in found:
         if len(Path(folder).parts) < 2:
             raise InvalidInput(f"Redaction(folders=…): {folder} is the root of all paths; name a folder in it")

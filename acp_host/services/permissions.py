@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from attrs import Attribute, field, frozen
 
 from acp_host.errors import InvalidInput
-from acp_host.given_files import reading
+from acp_host.given_files import absolute, reading
 from acp_host.printable import printable
 from acp_host.services.permission_memory import AnswerToRemember, RememberedDecisions
 from acp_host.services.permission_options import (
@@ -226,7 +226,7 @@ class PermissionPolicy:
             known: what the agent has said of the tool call before.
             now: as for :meth:`judge`.
         """
-        subject = subject_of_request(request, agent=agent, cwd=os.path.abspath(cwd), known=known)
+        subject = subject_of_request(request, agent=agent, cwd=absolute(cwd), known=known)
         return self.judge(subject, now)
 
     def dry_run(self, recording: str | os.PathLike[str] | Iterable[str]) -> tuple[DryRunEntry, ...]:

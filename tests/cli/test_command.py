@@ -94,3 +94,11 @@ def test_a_stdout_that_takes_nothing_is_no_traceback(redirection: str, code: int
     ran = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=PATIENCE)
     assert (ran.returncode, "Traceback" in ran.stderr) == (code, False)
     assert ran.stderr.startswith(says)
+
+
+def test_ctrl_c_while_modules_are_read_is_no_traceback(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("acp_host.cli.command.run_command", interrupted)
+    assert command("inspect", "some-agent").code == ExitCode.CANCELLED

@@ -152,6 +152,20 @@ class TestMistakes:
         assert "notes.txt holds no line of a recording" in ran.err
         assert not out.exists()
 
+    def test_a_report_that_cannot_be_written(self, command: Command, tmp_path: Path) -> None:
+        ran = command("record", "anonymise", "talk.jsonl", "-o", str(tmp_path / "no" / "report.jsonl"))
+        assert ran.code == 2
+        assert "report.jsonl cannot be written" in ran.err
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the folder is not chosen by a variable")
+    def test_a_folder_that_cannot_be_made(self, command: Command, tmp_path: Path, monkeypatch) -> None:
+        (tmp_path / "file").touch()
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+        ran = command("record", "--", "some-agent")
+        assert ran.code == 2
+        assert "the folder for recordings cannot be made" in ran.err
+        assert "name a file with --output" in ran.err
+
     def test_it_stands_between_run_and_an_agent(self, command: Command, tmp_path: Path) -> None:
         path = tmp_path / "talk.jsonl"
         ran = command("run", *PROGRAM, "record", "-o", str(path), *PROGRAM, "agent", "--", "/say Hello")

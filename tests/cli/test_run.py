@@ -61,6 +61,15 @@ def test_prompt_from_stdin(command: Command, monkeypatch: pytest.MonkeyPatch) ->
     assert (ran.code, ran.out) == (0, "\U0001f600 from a\npipe\n")
 
 
+def test_bytes_on_the_command_line_are_read_as_utf_8_whatever_the_locale(command: Command) -> None:
+    ran = command("run", *agent(agents.echo), "--", os.fsencode("Grüße").decode("ascii", "surrogateescape"))
+    assert (ran.code, ran.out) == (0, "\U0001f600 Grüße\n")
+    for arguments in (["--", "Gr\udcfc"], ["--remind", "Gr\udcfc", "--", "x"]):
+        ran = command("run", *arguments[:-2], *agent(agents.echo), *arguments[-2:])
+        assert ran.code == 2
+        assert "has bytes that are no UTF-8: Gr\\udcfc" in ran.err
+
+
 @pytest.mark.parametrize(
     "stop_reason, code",
     [

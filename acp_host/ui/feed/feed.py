@@ -18,6 +18,7 @@ from typing import Any
 from acp_host._version import __version__
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import AcpError, InvalidInput, InvalidState, RequestFailed
+from acp_host.given_files import absolute
 from acp_host.host.connection import HostConnection
 from acp_host.host.login_queue import LoginQueue
 from acp_host.host.tasks import TaskOwner
@@ -98,7 +99,7 @@ class Feed:
         self._viewer_numbers = itertools.count(1)
         self._viewers: dict[Viewer, None] = {}
         # An absolute one may be that of another machine, whose form says nothing here.
-        self._cwd = os.fspath(cwd) if PurePosixPath(cwd).is_absolute() else os.path.abspath(cwd)
+        self._cwd = os.fspath(cwd) if PurePosixPath(cwd).is_absolute() else absolute(cwd)
         self._sessions = ShownSessions(
             lambda: host.sessions, itertools.count(1), self._wake, lambda: self._changed("sessions"), self._renamed
         )

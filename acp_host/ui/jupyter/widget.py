@@ -14,6 +14,7 @@ import traitlets
 from acp_host import blocking
 from acp_host.automation.target import ResolvedTarget, resolve_target
 from acp_host.errors import InvalidInput
+from acp_host.given_files import absolute
 from acp_host.host.agent_target import AgentTarget
 from acp_host.host.login_queue import LoginQueue
 from acp_host.host.option_names import check_option_names
@@ -93,7 +94,7 @@ class AgentWidget(anywidget.AnyWidget):
             elicitation = ElicitationQueue() if elicitation is None else elicitation
             authenticate = LoginQueue() if authenticate is None else authenticate
         agent = None if target is None else resolve_target(target)
-        here = str(cwd) if agent is not None and agent.remote else os.path.abspath(cwd)
+        here = str(cwd) if agent is not None and agent.remote else absolute(cwd)
 
         def connect() -> blocking.HostConnection:
             if host is not None:
