@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Generic, TypeVar
 
+from acp_host.state._value import is_same
 from acp_host.state.change_signal import NOTHING, ChangeSignal, Report, Subscription
 from acp_host.state.changes import ChangeKind, ChangeSet, Part, changes_of, merge_change
 from acp_host.state.clock import Scheduler, Waiter
@@ -111,7 +112,8 @@ class Observable(ABC, Generic[S]):
         """Call ``observer`` with ``function(snapshot)`` whenever that value changes.
 
         Args:
-            function: picks a value from a snapshot; values are compared with ``==`` after ``is``.
+            function: picks a value from a snapshot; values are compared with ``==`` after ``is``; what is nested too
+                deeply for that counts as changed.
             observer: called with the new value.
             **options: as for :meth:`ChangeSignal.connect`.
         """
@@ -120,7 +122,7 @@ class Observable(ABC, Generic[S]):
         def pick(changes: ChangeSet) -> Any:
             nonlocal last
             value = function(changes.snapshot)
-            if value is last or value == last:
+            if is_same(value, last):
                 return NOTHING
             last = value
             return value

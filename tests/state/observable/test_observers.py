@@ -275,6 +275,22 @@ def test_a_selector_starts_from_the_present_state(words: Words, scheduler: Manua
     assert lengths == [2]
 
 
+def nested(word: str, levels: int = 2_000) -> Any:
+    value: Any = word
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def test_what_is_nested_too_deeply_to_be_compared_counts_as_changed(words: Words, scheduler: ManualScheduler) -> None:
+    told: list[Any] = []
+    words.select(lambda snapshot: nested(snapshot[-1]) if snapshot else None, told.append)
+    for _ in range(2):
+        words.say("a")
+        scheduler.flush()
+    assert len(told) == 2
+
+
 def test_a_failing_selector_is_reported_with_its_observer(
     words: Words, scheduler: ManualScheduler, failures: list[tuple[Any, Exception]], heard: list[ChangeSet]
 ) -> None:
