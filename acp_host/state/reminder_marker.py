@@ -113,6 +113,17 @@ class Marker:
         begins = text[last_line : last_line + len(_BEGINS)]
         return last_line if begins and _BEGINS.startswith(begins) else len(text)
 
+    def awaited(self, half: str) -> str:
+        """Return what has to come before a piece that may only be half there can be more; empty for anything at all.
+
+        Args:
+            half: the text from where :meth:`unfinished` says that such a piece begins.
+        """
+        opening = _OPENING.match(half)
+        if opening is not None:
+            return f"\n[end of context {opening['id']}]"
+        return "\n" if half.startswith(_BEGINS) else ""
+
 
 MARKER = Marker()
 """The marker that is used unless a policy names another host."""

@@ -3,7 +3,7 @@
 What a host puts before a prompt comes back in the user's role, live or on a replay. Here it is told apart again by its
 marker, also where it is streamed in pieces; so no reminder ever shows as something that the user typed.
 
-Cost: for text that does not begin like a marker, two searches.
+Cost: for text that does not begin like a marker, two searches; while text is held back, one of what is new.
 """
 
 from __future__ import annotations
@@ -42,7 +42,11 @@ class MarkedTextReader:
     """Takes reminders out of the user's streamed words."""
 
     def __init__(self) -> None:
-        self._held: UserMessageChunk | None = None
+        self._held: UserMessageChunk | None = None  # the newest of those whose text is held back
+        self._texts: list[str] = []
+        self._size = 0
+        self._awaited = ""
+        self._end = ""
 
     @property
     def is_holding(self) -> bool:
@@ -52,31 +56,51 @@ class MarkedTextReader:
     def feed(self, chunk: UserMessageChunk) -> list[Found]:
         """Take the next piece of what the user said; return what it turns out to be, in order."""
         found: list[Found] = []
-        held = self._held
         content = chunk.content
-        if content.__class__ is not TextContent or (held is not None and held.message_id != chunk.message_id):
+        if self._held is not None and (
+            not isinstance(content, TextContent) or self._held.message_id != chunk.message_id
+        ):
             found = self.flush()
-            held = None
         if not isinstance(content, TextContent):
             return [*found, chunk]
-        text = content.text if held is None else _text(held) + content.text
-        self._held = None
+        was_holding, text = self.is_holding, content.text
+        if was_holding:
+            if self._is_no_end(text):
+                self._hold(chunk, text)
+                return []
+            text = "".join([*self._texts, text])
+            self._let_go()
         end = MARKER.unfinished(text)
         if end < len(text) <= _LONGEST:
-            self._held = evolve(chunk, content=TextContent(text[end:]))
+            self._awaited = MARKER.awaited(text[end:])
+            self._hold(chunk, text[end:])
             text = text[:end]
-        elif held is None and _OPENING not in text:
+        elif not was_holding and _OPENING not in text:
             return [*found, chunk]
         return found + _pieces(text, chunk)
 
     def flush(self) -> list[Found]:
         """Return what is held back: nothing that completes it will come."""
-        held, self._held = self._held, None
-        return [] if held is None else [held]
+        held, text = self._held, "".join(self._texts)
+        self._let_go()
+        return [] if held is None else [evolve(held, content=TextContent(text))]
 
+    def _is_no_end(self, text: str) -> bool:
+        """Tell whether another piece leaves what is held as it is, so that nobody has to look at all of it again."""
+        fits = self._size + len(text) <= _LONGEST
+        return bool(self._awaited) and fits and self._awaited not in self._end + text
 
-def _text(chunk: UserMessageChunk) -> str:
-    return chunk.content.text if isinstance(chunk.content, TextContent) else ""
+    def _hold(self, chunk: UserMessageChunk, text: str) -> None:
+        self._held = chunk
+        self._texts.append(text)
+        self._size += len(text)
+        self._end = (self._end + text)[-len(self._awaited) :]
+
+    def _let_go(self) -> None:
+        self._held = None
+        self._texts.clear()
+        self._size = 0
+        self._awaited = self._end = ""
 
 
 def _pieces(text: str, chunk: UserMessageChunk) -> list[Found]:

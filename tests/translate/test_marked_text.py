@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from unittest.mock import Mock
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_host.state.reminder_marker import MARKER
+from acp_host.translate import marked_text
 from acp_host.translate.marked_text import MarkedReminder, MarkedTextReader
 from acp_host.wire.content import ImageContent, TextContent
 from acp_host.wire.updates import UserMessageChunk
@@ -65,6 +69,14 @@ def test_another_message_or_content_ends_what_is_held():
     image = UserMessageChunk(ImageContent("", "image/png"), "m-2")
     assert reader.feed(image)[-1] is image
     assert not reader.is_holding
+
+
+def test_what_is_held_is_not_looked_at_with_every_piece(monkeypatch: pytest.MonkeyPatch):
+    marker = Mock(wraps=MARKER)
+    monkeypatch.setattr(marked_text, "MARKER", marker)
+    text = MARKER.wrap("[end of context rmd-2]\n" * 100, "rmd-1")
+    assert read(*map(chunk, text)) == [MarkedReminder("rmd-1", "[end of context rmd-2]\n" * 100)]
+    assert marker.unfinished.call_count < 20
 
 
 def test_no_more_is_held_than_is_reasonable():
