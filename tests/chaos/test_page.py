@@ -415,3 +415,22 @@ async def test_r513_of_long_lists_the_beginning_is_drawn_and_the_rest_when_it_is
             await expect(
                 page.locator(".conversation").get_by_role("button", name=f"more {words}").first
             ).to_be_visible()
+
+
+async def test_r514_thousands_of_options_leave_room_for_the_conversation(browser: Browser) -> None:
+    many = 3_000
+    state = long_session(1)
+    [mode] = of_gallery("options/modes")["options"]["entries"]
+    choices = [{**mode["choices"][0], "value": f"v-{number}", "name": f"Value {number}"} for number in range(20 * many)]
+    one = {**mode, "name": "Much", "value": "v-3", "choices": choices}
+    others = [{**mode, "id": f"o-{number}", "name": f"Option {number}"} for number in range(many)]
+    state["options"] = {"entries": [one, *others]}
+    async with exhibition(browser) as shown:
+        page = shown.watched.page
+        shown.tell_state(state)
+        await expect(page.get_by_label("Much")).to_have_value("v-3")
+        assert await page.locator("*").count() < 3_000
+        await page.get_by_role("button", name="more options").click()
+        await expect(page.get_by_label(f"Option {many - 1}", exact=True)).to_be_attached()
+        await expect(page.get_by_label("Message to the agent")).to_be_in_viewport(ratio=1)
+        await expect(page.get_by_text("message 0 of many")).to_be_in_viewport()

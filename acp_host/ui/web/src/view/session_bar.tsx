@@ -3,13 +3,20 @@ import { amountText } from "../amounts";
 import { oneLine } from "../plain_text";
 import type { Choice, SessionOption, SessionState, Usage } from "../state";
 import { memo, useCommand, useView } from "./context";
+import { useFirst } from "./parts";
+
+const MOST_OPTIONS = 20;
+/** Choices of an option that are listed; models by the hundred are nothing unusual. */
+const MOST_CHOICES = 1_000;
 
 export const Options = memo(function Options(props: { options: SessionState["options"] }) {
+  const [shown, more] = useFirst(props.options.entries, MOST_OPTIONS, "options", "options");
   return (
     <div class="options" role="group" aria-label="Options" data-area>
-      {props.options.entries.map((option) => (
+      {shown.map((option) => (
         <Option key={option.id} option={option} />
       ))}
+      {more}
     </div>
   );
 });
@@ -38,8 +45,11 @@ const Option = memo(function Option(props: { option: SessionOption }) {
           disabled={!controls}
           onChange={(event) => set(event.currentTarget.value)}
         >
-          {groups(option.choices).map(([group, choices]) =>
+          {groups(option.choices.slice(0, MOST_CHOICES)).map(([group, choices]) =>
             group === null ? choices.map(choiceItem) : <optgroup label={oneLine(group, 60)}>{choices.map(choiceItem)}</optgroup>,
+          )}
+          {option.choices.length > MOST_CHOICES && (
+            <option disabled>{option.choices.length - MOST_CHOICES} more are not listed</option>
           )}
         </select>
       ) : (
