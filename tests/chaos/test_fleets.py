@@ -22,7 +22,7 @@ from acp_host.fleet.attempt import Caller
 from acp_host.fleet.engine import AttemptLost, LocalEngine
 from acp_host.fleet.git import GitFailed
 from acp_host.fleet.places import Place
-from tests.fleet.helpers import SOURCES_ONLY, command, files_of, git, gone, nothing_left, repository, until_there
+from tests.fleet.surroundings import SOURCES_ONLY, command, files_of, git, gone, nothing_left, repository, until_there
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="the programs and scripts are for POSIX"),
@@ -54,7 +54,7 @@ KILLED = """
 import asyncio, sys
 from acp_host import fleet
 from acp_host.fleet import Job
-from tests.fleet.helpers import command
+from tests.fleet.surroundings import command
 folder = sys.argv[1]
 jobs = [Job(f"child {folder}/child\\ngate {folder}/gate", f"{folder}/project", id="a")]
 asyncio.run(fleet.run(jobs, agent=command(), journal=f"{folder}/fleet.db", copies_in=f"{folder}/copies")._finish())

@@ -18,8 +18,8 @@ from acp_host.fleet import FleetSummary, JobOutcomeKind, JobResult, Spent
 from acp_host.fleet.schema import fleet_schema, problem_with
 from acp_host.testing import ReferenceAgent
 from tests.cli.conftest import PROGRAM, Command
-from tests.fleet.helpers import command as agent
-from tests.fleet.helpers import git, gone, repository, until_there
+from tests.fleet.surroundings import command as agent
+from tests.fleet.surroundings import git, gone, repository, until_there
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from acp_host.cli.interrupts import Interrupts
-from tests.fleet.helpers import until
+from tests.fleet.surroundings import until
 
 
 async def interrupted() -> None:

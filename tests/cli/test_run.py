@@ -15,7 +15,7 @@ import pytest
 from acp_host.testing import ReferenceAgent, ScriptedAgent
 from tests.cli import agents
 from tests.cli.conftest import PATIENCE, PROGRAM, Command
-from tests.fleet.helpers import until
+from tests.fleet.surroundings import until
 
 UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
 

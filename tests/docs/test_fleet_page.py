@@ -15,7 +15,7 @@ from distributed import LocalCluster
 from acp_host.fleet import CopyKind, JobOutcomeKind
 from acp_host.testing import ReferenceAgent
 from tests.docs.snippets import ROOT, read_page, run_page
-from tests.fleet.helpers import command, git, repository
+from tests.fleet.surroundings import command, git, repository
 
 SCRIPT = """
 from pathlib import Path

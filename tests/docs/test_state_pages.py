@@ -84,7 +84,6 @@ async def test_the_rung_on_the_page_is_used(outcome: AttemptOutcome) -> None:
         host.register_rung(rung)
         session = await host.new_session()
         turn = session.prompt("Go on")
-        await asyncio.sleep(0.01)
         receipt = await session.remind("Hurry up", policy=names["whispering"])
         await turn
     assert [attempt.outcome for attempt in receipt.attempts] == [outcome]

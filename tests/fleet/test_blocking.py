@@ -13,7 +13,7 @@ import pytest
 
 from acp_host import fleet
 from acp_host.fleet import Job, Journal, blocking
-from tests.fleet.helpers import command, gone, repository, until_there
+from tests.fleet.surroundings import command, gone, repository, until_there
 
 
 def our_threads() -> set[threading.Thread]:
@@ -47,7 +47,7 @@ def test_it_can_be_cancelled_from_elsewhere_and_left(tmp_path: Path) -> None:
 INTERRUPTED = """
 import sys
 from acp_host.fleet import Job, blocking
-from tests.fleet.helpers import command
+from tests.fleet.surroundings import command
 folder, repo = sys.argv[1:]
 jobs = [Job(f"say half\\nchild {folder}/child\\nwait", repo, id="a")]
 with blocking.run(jobs, agent=command(), journal=f"{folder}/fleet.db", copies_in=f"{folder}/copies") as fleet:

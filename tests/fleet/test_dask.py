@@ -19,7 +19,7 @@ from acp_host.cli import main
 from acp_host.fleet import Budget, FleetReport, Job, JobResult
 from acp_host.fleet.dask_engine import DaskEngine
 from acp_host.fleet.engine import EngineLost
-from tests.fleet.helpers import SOURCES_ONLY, command, gone, nothing_left, repository, same, until, until_there
+from tests.fleet.surroundings import SOURCES_ONLY, command, gone, nothing_left, repository, same, until, until_there
 
 SDK_AGENT = Path(__file__).parents[1] / "interop" / "python_sdk_agent.py"
 QUICK = {"cancel_timeouts": CancelTimeouts(grace=0.2, withdrawn=0.2), "stop_timeouts": StopTimeouts(exit=0.2, kill=5)}

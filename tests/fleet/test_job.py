@@ -12,7 +12,7 @@ import pytest
 from acp_host import InvalidInput, PermissionPolicy
 from acp_host.fleet import Budget, Job, Timeouts, jobs_from, read_jobs
 from acp_host.fleet.job import numbered
-from tests.fleet.helpers import SOURCES_ONLY
+from tests.fleet.surroundings import SOURCES_ONLY
 
 FULL = Job(
     "Fix it",

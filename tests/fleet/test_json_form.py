@@ -28,7 +28,7 @@ from acp_host.fleet import (
 )
 from acp_host.fleet.schema import fleet_schema, problem_with
 from acp_host.services.working_copy import DifferenceKind
-from tests.fleet.helpers import SOURCES_ONLY
+from tests.fleet.surroundings import SOURCES_ONLY
 
 FULL = JobResult(
     job=Job(

@@ -17,7 +17,17 @@ from acp_host import CancelTimeouts, InvalidInput, InvalidState, PermissionPolic
 from acp_host.fleet import Budget, Fleet, FleetReport, FleetSummary, GitFailed, Job, JobResult, Retries, Timeouts
 from acp_host.services.files import FileService
 from acp_host.testing import ReferenceAgent
-from tests.fleet.helpers import SOURCES_ONLY, command, files_of, git, gone, nothing_left, repository, same, until_there
+from tests.fleet.surroundings import (
+    SOURCES_ONLY,
+    command,
+    files_of,
+    git,
+    gone,
+    nothing_left,
+    repository,
+    same,
+    until_there,
+)
 
 Run = Callable[..., Fleet]
 

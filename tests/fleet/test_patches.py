@@ -12,7 +12,7 @@ from acp_host.fleet.branches import commit_patch
 from acp_host.fleet.git import GitFailed
 from acp_host.fleet.patches import ChangedFile, Changes, apply_patch, changed_files, joined
 from acp_host.fleet.working_copies import CopyKind, WorkingCopy, make_copy
-from tests.fleet.helpers import files_of, git, repository
+from tests.fleet.surroundings import files_of, git, repository
 
 KINDS = [CopyKind.WORKTREE, CopyKind.CLONE, CopyKind.COPY]
 

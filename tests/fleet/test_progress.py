@@ -11,7 +11,7 @@ import pytest
 from acp_host import InvalidInput, fleet
 from acp_host.fleet import Job
 from acp_host.fleet.progress import in_words
-from tests.fleet.helpers import command, repository
+from tests.fleet.surroundings import command, repository
 
 
 class Terminal(io.StringIO):

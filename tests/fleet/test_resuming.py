@@ -13,7 +13,7 @@ import pytest
 from acp_host import InvalidInput, InvalidState, fleet
 from acp_host.fleet import Budget, FleetReport, Job, Journal
 from acp_host.fleet.journal import Stage
-from tests.fleet.helpers import command, git, gone, repository, same, until, until_there
+from tests.fleet.surroundings import command, git, gone, repository, same, until, until_there
 
 CALLER = """
 import asyncio, sys

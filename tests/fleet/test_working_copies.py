@@ -11,7 +11,7 @@ import pytest
 from acp_host import InvalidInput
 from acp_host.fleet.git import GitFailed
 from acp_host.fleet.working_copies import CopyKind, Uncommitted, WorkingCopy, is_url, make_copy, remove_copy
-from tests.fleet.helpers import files_of, git, repository
+from tests.fleet.surroundings import files_of, git, repository
 
 KINDS = [None, CopyKind.CLONE, CopyKind.COPY]
 
