@@ -13,7 +13,7 @@ import acp_host
 from acp_host.diagnostics import Diagnostic, DiagnosticKind
 from acp_host.errors import RequestFailed, StartFailed
 from acp_host.host.diagnostic_log import DiagnosticLog
-from acp_host.redaction import HIDDEN, Redactor, is_secret_name, redact, redact_text
+from acp_host.redaction import HIDDEN, Redactor, is_secret_name, redact, redact_text, secrets_of_command
 from acp_host.transports import StdioTransport
 from acp_host.wire.mcp import HttpHeader
 from acp_host.wire.providers import SetProviderRequest
@@ -92,6 +92,7 @@ def test_json_is_redacted_by_name_and_place() -> None:
         "apiKey": SECRET,
         "headers": [{"name": "X-Plain", "value": SECRET}],
         "env": {"PLAIN": SECRET},
+        "launch": {"environment": {"PLAIN": SECRET}, "headers": {"X-Plain": SECRET}},
         "usage": {"totalTokens": 7},
         "nested": [{"Authorization": SECRET}, "Bearer abcdef123456"],
         "sessionId": "s-1",
@@ -124,6 +125,30 @@ def test_a_redactor_hides_what_it_was_told() -> None:
     assert redactor.text("it is swordfish, abc") == f"it is {HIDDEN}, abc"
     assert "quo" not in redactor.text(json.dumps({"said": 'quo"ted'}))
     assert "swordfish" not in repr(redactor)
+
+
+def test_of_a_secret_that_begins_with_another_one_nothing_stays() -> None:
+    redactor = Redactor()
+    redactor.add(["swordfish", "swordfish-and-chips"])
+    assert redactor.text("it is swordfish-and-chips") == f"it is {HIDDEN}"
+
+
+def test_what_follows_an_option_with_the_name_of_a_secret_is_one() -> None:
+    command = [
+        "agent",
+        "run",
+        "--api-key",
+        "abc",
+        "--token",
+        "--verbose",
+        "--name",
+        "x",
+        "--password=here",
+        "y",
+        "token",
+        "z",
+    ]
+    assert secrets_of_command(command) == ["abc"]
 
 
 def test_a_word_that_stands_for_no_key_is_no_secret() -> None:
