@@ -16,8 +16,9 @@ Cost: a quarter of what it costs to decode a line and make its update.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -69,12 +70,14 @@ class ChunkRun:
 
     def updates(self) -> list[AgentMessageChunk | AgentThoughtChunk]:
         """Return the chunks themselves."""
-        kind, message_id = self.kind, self.message_id
-        return [kind(TextContent(text), message_id) for text in self.texts]
+        return list(map(self.kind, map(TextContent, self.texts), itertools.repeat(self.message_id)))
 
     def notifications(self) -> list[SessionNotification]:
         """Return the chunks as they came, each in a notification of its own."""
-        return [SessionNotification(self.session_id, update, extra=self.extra) for update in self.updates()]
+        updates = self.updates()
+        if self.extra is NO_EXTRA:
+            return list(map(SessionNotification, itertools.repeat(self.session_id), updates))
+        return [SessionNotification(self.session_id, update, extra=self.extra) for update in updates]
 
 
 class ChunkReader:
@@ -152,19 +155,14 @@ class _Template:
 
     def read(self, lines: Sequence[bytes | Oversized], start: int) -> ChunkRun | None:
         head, tail, first, last = self.head, self.tail, len(self.head), -len(self.tail)
-        texts: list[str] = []
+        pieces: list[bytes] = []
         line: Any
         for index in range(start, len(lines)):
             line = lines[index]
             if line.__class__ is not bytes or not line.startswith(head) or not line.endswith(tail):
                 break
-            try:
-                text = orjson.loads(line[first:last])
-            except ValueError:
-                break
-            if text.__class__ is not str:
-                break
-            texts.append(text)
+            pieces.append(line[first:last])
+        texts = _strings(pieces)
         return ChunkRun(self.session_id, self.kind, self.message_id, texts, self.extra) if texts else None
 
 
@@ -214,6 +212,31 @@ class _Form:
         except ValueError:
             return None
         return _Template(line[: text.start()], line[text.end() :], like.session_id, like.kind, message_id, like.extra)
+
+
+def _strings(pieces: Sequence[bytes]) -> list[str]:
+    """Return the strings that pieces of JSON are, up to the first piece that is none."""
+    strings: list[str]
+    try:
+        # Read at once, it takes a quarter of the time. No string goes on behind a line break, and an array or an object
+        # that does is no string: so as many strings as pieces are one from each.
+        strings = orjson.loads(b"[" + b"\n,\n".join(pieces) + b"]")
+    except ValueError:
+        strings = []
+    if len(strings) == len(pieces) and {*map(type, strings)} == {str}:
+        return strings
+    return list(_strings_one_by_one(pieces))
+
+
+def _strings_one_by_one(pieces: Iterable[bytes]) -> Iterator[str]:
+    for piece in pieces:
+        try:
+            string = orjson.loads(piece)
+        except ValueError:
+            return
+        if string.__class__ is not str:
+            return
+        yield string
 
 
 def _common_beginning(texts: Sequence[bytes]) -> bytes:

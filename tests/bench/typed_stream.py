@@ -15,6 +15,7 @@ from typing import Any
 from acp_host import HostProtocol
 from acp_host.protocol.events import ResponseReceived
 from acp_host.transports import StdioTransport
+from acp_host.wire.chunk_runs import ChunkRun
 from acp_host.wire.content import TextContent
 from acp_host.wire.prompt import PromptRequest
 from acp_host.wire.session import NewSessionRequest
@@ -34,8 +35,10 @@ class Reader:
 
     def data_received(self, data: bytes) -> None:
         self.protocol.receive_data(data)
-        for event in self.protocol.events():
-            if event.__class__ is SessionNotification:
+        for event in self.protocol.events_in_runs():
+            if event.__class__ is ChunkRun:
+                self.updates += len(event.notifications())
+            elif event.__class__ is SessionNotification:
                 self.updates += 1
             else:
                 assert isinstance(event, ResponseReceived), event

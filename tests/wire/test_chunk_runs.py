@@ -186,6 +186,10 @@ ODD = {
     "a member twice": A.replace(b'"a"', b'"a","text":"b"'),
     "the end of the object": A.replace(b'"a"', b'"a"},"_meta":{"b":"c"'),
     "cut off": A[:-8] + b"\n",
+    "two texts": A.replace(b'"a"', b'"a","b"'),
+    "no quote at the beginning": A.replace(b'"a"', b'a"'),
+    "an array that begins": A.replace(b'"a"', b'["a"'),
+    "an array that ends": A.replace(b'"a"', b'"a"]'),
     "no quote at the end": A.replace(b'"a"', b'"a'),
     "an escaped quote at the end": A.replace(b'"a"', rb'"a\"'),
     "another session": compact(chunk("a", session="t")),
@@ -204,6 +208,11 @@ ODD = {
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD.keys())
 def test_lines_that_do_not_fit_are_read_as_ever(odd: bytes) -> None:
     stream = A * 3 + odd + A * 2
+    assert list(map(repr, in_one_go(stream))) == list(map(repr, one_by_one(stream)))
+
+
+def test_lines_that_together_are_as_many_texts_are_not_read_as_one() -> None:
+    stream = A * 3 + ODD["two texts"] + ODD["no quote at the end"] + ODD["no quote at the beginning"] + A
     assert list(map(repr, in_one_go(stream))) == list(map(repr, one_by_one(stream)))
 
 
