@@ -49,7 +49,7 @@ def agent_list(
     return _PAGE.format(
         problems="".join(f'<p role="alert">{_text(problem)}</p>' for problem in problems),
         running=f"<ul>{''.join(_item(agent, hidden) for agent in running)}</ul>" if running else "<p>None.</p>",
-        start=_start_form(names, hidden) if names else "<p>The server's configuration names no agents.</p>",
+        start=_start_form(names, hidden) if names else "<p>The configuration names no agent that can be started.</p>",
     )
 
 
