@@ -69,7 +69,5 @@ def test_a_working_directory_that_is_gone(name: Callable[[str], Any], monkeypatc
         raise FileNotFoundError
 
     monkeypatch.setattr(os, "getcwd", gone)
-    with pytest.raises(
-        InvalidInput, match=r"'\.' is relative to the working directory of this program, and that is"
-    ):
+    with pytest.raises(InvalidInput, match=r"'\.' is relative to the working directory of this program, and that is"):
         name(".")
