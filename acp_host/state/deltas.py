@@ -21,7 +21,7 @@ from acp_host.state.snapshot import SessionSnapshot, TerminalView
 from acp_host.state.transcript_writer import SECTION as TRANSCRIPT
 from acp_host.wire._model import wire_name
 
-__all__ = ["DeltaMaker", "Operation"]
+__all__ = ["DeltaMaker"]
 
 _KEYED_SECTIONS = ("subagents", "terminals", "injections")
 """Sections that are JSON objects, patched by key; the others are replaced whole, being small."""

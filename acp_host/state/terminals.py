@@ -15,10 +15,10 @@ from acp_host.state._value import is_same
 from acp_host.state.agent_terminals import AgentTerminal
 from acp_host.state.changes import ChangeKind, Note
 from acp_host.state.snapshot import TerminalView
-from acp_host.state.terminal_output import MAX_SEGMENTS, TerminalOutput
+from acp_host.state.terminal_output import TerminalOutput
 from acp_host.wire._model import NO_EXTRA
 
-__all__ = ["MAX_AGENT_TERMINALS", "MAX_RELEASED", "MAX_SEGMENTS", "Terminals"]
+__all__ = ["MAX_AGENT_TERMINALS", "MAX_RELEASED", "Terminals"]
 
 MAX_RELEASED = 100
 """Most commands that are kept after the agent has let go of them, or, of its own, after they have ended."""

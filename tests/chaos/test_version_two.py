@@ -14,7 +14,7 @@ from acp_host import HostConnection, OutcomeUnknown, RequestFailed, Session
 from acp_host.host.cancel_timeouts import CancelTimeouts
 from acp_host.state.deltas import DeltaMaker
 from acp_host.state.entries import MessageEntry, UnknownEntry
-from acp_host.state.terminals import MAX_SEGMENTS
+from acp_host.state.terminal_output import MAX_SEGMENTS
 from acp_host.testing import ScriptedAgent
 from tests.chaos.bad_agents import until
 

@@ -10,7 +10,8 @@ import pytest
 
 from acp_host.services import TerminalSize, terminals
 from acp_host.services.terminal_environment import PTY_VARIABLES
-from acp_host.state.terminals import MAX_RELEASED, MAX_SEGMENTS
+from acp_host.state.terminal_output import MAX_SEGMENTS
+from acp_host.state.terminals import MAX_RELEASED
 from acp_host.state.text import SEGMENT
 from acp_host.testing import ScriptedAgent
 from acp_host.wire.terminals import CreateTerminalRequest

@@ -18,7 +18,7 @@ from acp_host.state.deltas import DeltaMaker
 from acp_host.state.json_form import to_json
 from acp_host.state.memory import MemoryPolicy
 from acp_host.state.snapshot import TerminalView
-from acp_host.state.terminals import MAX_SEGMENTS
+from acp_host.state.terminal_output import MAX_SEGMENTS
 from acp_host.state.text import SEGMENT
 from acp_host.wire.content import TextContent
 from acp_host.wire.subagents import SubagentUpdate
@@ -275,7 +275,7 @@ class TestForms:
     @given(st.lists(st.integers(0, 3 * SEGMENT), max_size=8), st.integers(1, 6))
     def test_the_output_of_a_command_is_exact_however_it_comes(self, sizes, kept):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("acp_host.state.terminals.MAX_SEGMENTS", kept)
+            patch.setattr("acp_host.state.terminal_output.MAX_SEGMENTS", kept)
             folding, viewer = folded(*([events.TerminalReported("t", "ls", printed="x" * size)] for size in sizes))
         assert viewer.document == to_json(folding.snapshot)
 

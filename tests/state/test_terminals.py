@@ -8,7 +8,8 @@ import pytest
 
 from acp_host.state import events
 from acp_host.state.snapshot import TerminalView
-from acp_host.state.terminals import MAX_RELEASED, MAX_SEGMENTS
+from acp_host.state.terminal_output import MAX_SEGMENTS
+from acp_host.state.terminals import MAX_RELEASED
 from acp_host.state.text import SEGMENT
 from tests.state.session_events import Folding, said, start
 
