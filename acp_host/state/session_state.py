@@ -2,8 +2,8 @@
 
 It takes normalised events and hands each to the reducer of what it concerns: the transcript to
 :class:`~acp_host.state.conversation.Conversation`, what is told beside it to
-:class:`~acp_host.state.session_facts.SessionFacts`, and so on. Turns, questions, replays and memory concern more than
-one of them, and are seen to here.
+:class:`~acp_host.state.session_facts.SessionFacts`, and so on. Turns, replays and memory concern more than one of them,
+and are seen to here.
 """
 
 from __future__ import annotations
