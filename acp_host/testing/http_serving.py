@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import socket
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -76,7 +77,9 @@ async def serve_http(
         from hypercorn.asyncio import serve
     except ModuleNotFoundError:
         raise InvalidInput("serving over HTTP needs a package more: pip install 'acp-host[serve]'") from None
-    check_bind(host, allow_other_machines=allow_other_machines)
+    check_bind(host, port, allow_other_machines=allow_other_machines)
+    if certificate is not None:
+        _check(*certificate)
     check_path(path)
     access = access or Access()
     endpoint = HttpEndpoint(agent, access, path, max_size)
@@ -106,6 +109,15 @@ def _listener(host: str, port: int) -> socket.socket:
         raise InvalidInput(f"nothing can listen at {host}, port {port}: {error.strerror or error}") from error
 
 
+def _check(certificate: str | os.PathLike[str], key: str | os.PathLike[str]) -> None:
+    """Raise ``InvalidInput`` if two files are no certificate and its key."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+    except OSError as error:
+        files = f"{os.fspath(certificate)} and {os.fspath(key)}"
+        raise InvalidInput(f"{files} are no certificate and its key: {error.strerror or error}") from None
+
+
 def _config(listener: socket.socket, certificate: tuple[Any, Any] | None) -> Config:
     from hypercorn.config import Config
 
@@ -113,9 +125,4 @@ def _config(listener: socket.socket, certificate: tuple[Any, Any] | None) -> Con
     config.bind = [f"fd://{listener.detach()}"]
     if certificate is not None:
         config.certfile, config.keyfile = map(os.fspath, certificate)
-    config.errorlog = _logger
-    config.include_server_header = False
-    config.graceful_timeout = config.shutdown_timeout = _LAST_STEPS
-    config.ssl_handshake_timeout = _HANDSHAKE
-    config.keep_alive_max_requests = 2**31  # every message is one
     return config

@@ -71,7 +71,7 @@ async def serve_websocket(
             none.
     """
     check_path(path)
-    check_bind(host, allow_other_machines=allow_other_machines)
+    check_bind(host, port, allow_other_machines=allow_other_machines)
     access = access or Access()
     door = _Door(agent, access, path)
     try:

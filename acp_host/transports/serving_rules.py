@@ -18,6 +18,8 @@ from acp_host.errors import InvalidInput
 
 __all__ = ["Refusal", "check_bind", "host_in", "lowered", "path_in", "same_secret", "tokens_in", "url_at"]
 
+_LARGEST_PORT = 65_535
+
 
 @frozen
 class Refusal:
@@ -86,21 +88,25 @@ def lowered(values: Sequence[str]) -> frozenset[str]:
     return frozenset(value.lower().rstrip("/") for value in values)
 
 
-def check_bind(host: str, *, allow_other_machines: bool) -> None:
+def check_bind(host: str, port: int, *, allow_other_machines: bool) -> None:
     """Refuse to listen where other machines can connect, unless that was said in so many words.
 
     Args:
         host: the name or address to listen at.
+        port: the port; 0 for a free one.
         allow_other_machines: it was.
 
     Raises:
-        InvalidInput: it was not, and they can.
+        InvalidInput: it was not, and they can; or there is no such port.
     """
+    if not 0 <= port <= _LARGEST_PORT:
+        raise InvalidInput(f"a port is a number up to {_LARGEST_PORT}, not {port}")
     loopback = host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
     if not loopback and not allow_other_machines:
         raise InvalidInput(
             f"{host or 'every address'} can be reached from other machines, and whoever knows the token has the agent "
-            "at their service, unencrypted; if that is what you want, allow other machines explicitly"
+            "at their service, unencrypted; if that is what you want, say so by allow_other_machines=True, on the "
+            "command line --allow-other-machines"
         )
 
 

@@ -87,7 +87,7 @@ async def serve_feed(
     Raises:
         InvalidInput: other machines could connect, and that was not allowed; or nothing can listen there.
     """
-    check_bind(host, allow_other_machines=allow_other_machines)
+    check_bind(host, port, allow_other_machines=allow_other_machines)
     access = access or PageAccess()
     door = _Door(feed, access, PageFiles(static))
     try:

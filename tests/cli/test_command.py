@@ -102,3 +102,19 @@ def test_ctrl_c_while_modules_are_read_is_no_traceback(command: Command, monkeyp
 
     monkeypatch.setattr("acp_host.cli.command.run_command", interrupted)
     assert command("inspect", "some-agent").code == ExitCode.CANCELLED
+
+
+@pytest.mark.parametrize(
+    "arguments, told",
+    [
+        (["agent", "--ws", "--port", "70000"], "a port is a number up to 65535, not 70000"),
+        (["agent", "--http", "--port", "-1"], "a port is a number up to 65535, not -1"),
+        (["agent", "--ws", "--host", "0.0.0.0"], "on the command line --allow-other-machines"),
+        (["agent", "--http", "--certificate", "no.pem", "no.key"], "no.pem and no.key are no certificate and its key"),
+        (["agent", "--script", "nowhere.py"], "nowhere.py cannot be read"),
+    ],
+)
+def test_what_an_agent_cannot_be_made_of(command: Command, arguments: list[str], told: str) -> None:
+    ran = command(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert told in ran.err

@@ -56,8 +56,11 @@ def _usage(parser: argparse.ArgumentParser) -> str:
 def _row(action: argparse.Action) -> str:
     if action.help == argparse.SUPPRESS or isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
         return ""
-    words = action.option_strings or [action.metavar or action.dest]
-    value = f" {action.metavar or action.dest.upper()}" if action.option_strings and action.nargs != 0 else ""
+    default = action.dest.upper() if action.option_strings else action.dest
+    choices = f"{{{','.join(map(str, action.choices))}}}" if action.choices else ""
+    name = action.metavar or choices or default
+    words = action.option_strings or [name]
+    value = f" {name}" if action.option_strings and action.nargs != 0 else ""
     expanded = (action.help or "") % {**vars(action), "prog": ""}
     return f"| {', '.join(f'`{word}{value}`' for word in words)} | {_cell(expanded)} |"
 

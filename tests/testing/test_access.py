@@ -70,10 +70,16 @@ def test_tokens_are_random_long_and_shown_to_nobody() -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.168.1.2", "box.example"])
 def test_listening_for_other_machines_must_be_said(host: str) -> None:
     with pytest.raises(InvalidInput, match="other machines"):
-        check_bind(host, allow_other_machines=False)
-    check_bind(host, allow_other_machines=True)
+        check_bind(host, 0, allow_other_machines=False)
+    check_bind(host, 0, allow_other_machines=True)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.3.4.5"])
 def test_loopback_is_the_normal_case(host: str) -> None:
-    check_bind(host, allow_other_machines=False)
+    check_bind(host, 0, allow_other_machines=False)
+
+
+@pytest.mark.parametrize("port", [-1, 65_536, 70_000])
+def test_a_port_that_is_none(port: int) -> None:
+    with pytest.raises(InvalidInput, match=f"a port is a number up to 65535, not {port}"):
+        check_bind("127.0.0.1", port, allow_other_machines=False)

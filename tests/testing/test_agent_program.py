@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from acp_host.errors import InvalidInput
 from acp_host.testing import ReferenceAgent, ScriptedAgent
+from acp_host.testing._load import load_function
 from acp_host.testing.agent import main
 
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
@@ -104,6 +107,25 @@ def test_a_script_that_is_not_there() -> None:
     ended = run(ReferenceAgent.command("--script", "/no/such/file.py"), b"")
     assert ended.returncode == 1
     assert b"/no/such/file.py" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "code, told",
+    [
+        ("def script(", "script.py: File"),
+        ("\nimport nonsuch", "script.py, line 2: ModuleNotFoundError: No module named 'nonsuch'"),
+        ("{}['x']", "script.py, line 1: KeyError: 'x'"),
+        ("x = 1", "script.py defines no function script"),
+        (None, "script.py cannot be read: "),
+    ],
+)
+def test_a_script_that_cannot_be_used_is_said_to_be(tmp_path: Path, code: str | None, told: str) -> None:
+    path = tmp_path / "script.py"
+    if code is not None:
+        path.write_text(code)
+    with pytest.raises(InvalidInput) as refused:
+        load_function(str(path))
+    assert str(refused.value).startswith(f"{tmp_path}{os.sep}{told}")
 
 
 def test_what_an_agent_prints_does_not_reach_the_host() -> None:
