@@ -134,7 +134,7 @@ class Conversation:
                 return self._message
         if isinstance(content, TextContent) and not content.text:
             return None
-        if speaker is Speaker.USER and self.writer.replaying:
+        if speaker is Speaker.USER and self.writer.replaying and not self.calls.is_aside:
             self._begin_replayed_turn()
         position = self.writer.store.end
         self._message = MessageBuilder(position, speaker, message_id, self.writer.turn, self.writer.is_history)

@@ -86,3 +86,9 @@ def test_a_call_that_goes_on_is_unfinished_when_its_own_turn_is_over(again: even
     state = state_of(second, call("in_progress"), again, events.TurnEnded(2, "completed"))
     [entry] = [entry for entry in state.snapshot().transcript if isinstance(entry, ToolCallEntry)]
     assert entry.unfinished
+
+
+def test_it_begins_no_turn_of_a_history() -> None:
+    history = [events.ReplayStarted(), said("One", Speaker.USER), call("in_progress")]
+    state = state_of(*history, late(said("x", Speaker.USER)), said("a"), events.ReplayEnded())
+    assert messages(state) == [("One", -1, True), ("x", 1, True), ("a", -1, True)]
