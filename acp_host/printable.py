@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any
 
-__all__ = ["block", "one_line", "printable", "printable_json"]
+__all__ = ["block", "json_text", "one_line", "printable", "printable_json"]
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -54,6 +54,20 @@ def block(text: str, limit: int, lines: int) -> str:
         return text
     shown = printable(text[: limit + 1].replace("\r\n", "\n")).split("\n")
     return _bounded("\n".join(shown[:lines]), limit, cut=len(text) > limit or len(shown) > lines)
+
+
+def json_text(value: Any) -> str:
+    """Return a value as JSON for people, whole and on one line; :func:`printable` has still to make it harmless.
+
+    A value that is nested too deeply to be written is only said to be so.
+
+    >>> json_text({"path": "ä.py", "lines": [1, 2]})
+    '{"path": "ä.py", "lines": [1, 2]}'
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (RecursionError, ValueError):
+        return "(nested too deeply to be shown)"
 
 
 def printable_json(document: Any, *, indent: int | None = None, sort_keys: bool = False) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_host.printable import block, one_line, printable, printable_json
+from acp_host.printable import block, json_text, one_line, printable, printable_json
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,11 @@ def test_json_holds_any_text_and_steers_nothing(text: str, indent: int | None) -
     assert json.loads(shown) == {"text": text}
     assert shown.replace("\n", "").isascii()
     assert shown.replace("\n", "").isprintable()
+
+
+def test_json_for_people_of_any_depth() -> None:
+    assert json_text({"a": ["ä", 10**400]}) == '{"a": ["ä", 1' + "0" * 400 + "]}"
+    deep: list[object] = []
+    for _ in range(2_000):
+        deep = [deep]
+    assert json_text({"a": deep}) == "(nested too deeply to be shown)"

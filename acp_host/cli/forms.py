@@ -6,7 +6,6 @@ Everything that would be sent is shown before it is. A page is not opened by thi
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from rich.text import Text
@@ -14,6 +13,7 @@ from rich.text import Text
 from acp_host.cli.answers import LineSource
 from acp_host.cli.printer import Printer, plain
 from acp_host.errors import InvalidInput
+from acp_host.printable import json_text
 from acp_host.services.form_answers import FormReview, parse_value, review_answer
 from acp_host.services.form_reader import read_form
 from acp_host.services.forms import FieldKind, FieldValue, Form, FormField
@@ -158,7 +158,7 @@ class TerminalForms:
 def _describe(field: FormField) -> list[Text]:
     """Return what is shown of a field before it is filled in."""
     if field.kind is FieldKind.UNKNOWN:
-        raw = json.dumps(dict(field.raw), default=str)[:_LONGEST_RAW]
+        raw = json_text(dict(field.raw))[:_LONGEST_RAW]
         return [plain(f"{field.label}: not of a kind that can be answered here: {raw}", "yellow")]
     text = Text("\n").join([plain(field.label, "bold"), *[plain(part) for part in (field.description,) if part]])
     for number, choice in enumerate(field.choices, start=1):

@@ -10,6 +10,7 @@ import sys
 import time
 from typing import Any
 
+from acp_host.automation.hiding import plain_without_secrets
 from acp_host.cli.agreed import agreement_json
 from acp_host.cli.chosen_agent import add_remote_options, add_version_option, chosen_agent, versions_of
 from acp_host.cli.exits import ExitCode
@@ -82,7 +83,7 @@ async def inspect(options: argparse.Namespace, interrupts: Interrupts) -> int:
     ladder = plain_ladder(agreement, sidebar=options.sidebar)
     if options.json:
         found = {**agreement_json(agreement), "ladder": ladder_json(ladder)}
-        print(printable_json(found, indent=2, sort_keys=True))
+        print(printable_json(plain_without_secrets(found, str), indent=2, sort_keys=True))
         return ExitCode.COMPLETED
     tables = Printer(make_console(sys.stdout))
     tables.show(agent_table(agreement, chosen.shown, seconds))

@@ -6,7 +6,6 @@ what has changed. Cost per update: what it prints, and for a diff the comparison
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -21,6 +20,7 @@ from acp_host.cli.diffs import diff_lines, patch_lines
 from acp_host.cli.printer import Printer, plain
 from acp_host.host.outcome import OutcomeKind, TurnResult
 from acp_host.host.update_buffer import UpdatesSkipped
+from acp_host.printable import json_text
 from acp_host.state.snapshot import TerminalView
 from acp_host.translate.harn.permissions import permission_facts
 from acp_host.ui.content_text import content_text
@@ -161,7 +161,7 @@ class TurnView:
             lines.append(plain(_title(call), "" if question else "bold"))
         lines += _content_lines(call.to_print())
         if call.raw_input is not UNSET:
-            lines.append(plain(_excerpt(_json(call.raw_input)), "dim"))
+            lines.append(plain(_excerpt(json_text(call.raw_input)), "dim"))
         lines += _harn_lines(request)
         for number, option in enumerate(request.options, start=1):
             lines.append(plain(f"  {number}  {option.name} ({option.kind})"))
@@ -266,13 +266,9 @@ def _other(update: Any) -> str:
         case SessionInfoUpdate(title=str(title)):
             return f"title: {title}"
         case Unknown(tag=tag, data=data):
-            return _excerpt(f"{tag}: {_json(data)}")
+            return _excerpt(f"{tag}: {json_text(data)}")
         case _:
             return type(update).__name__
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _excerpt(text: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ from acp_host.cli.printer import Printer, clean, make_console
 from acp_host.cli.replay_view import ReplayView, WatchedOutput
 from acp_host.errors import InvalidInput
 from acp_host.host.linter import Finding, Linter
-from acp_host.printable import printable_json
+from acp_host.printable import json_text, printable_json
 from acp_host.recording.format import RecordedDirection, RecordedLine, read_recording
 from acp_host.replay import Difference, compare_states, fold_recording
 from acp_host.replay.pace import Pace
@@ -167,7 +166,7 @@ def _told(difference: Difference) -> str:
 
 
 def _value(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    text = json_text(value)
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
 
 

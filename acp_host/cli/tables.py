@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterable, Iterator
 
 from rich.table import Table
@@ -12,6 +11,7 @@ from rich.text import Text
 from acp_host.cli.agreed import CapabilityRow, auth_type, capability_rows, method_rows
 from acp_host.cli.ladder import in_default_policy
 from acp_host.cli.printer import plain
+from acp_host.printable import json_text
 from acp_host.protocol.negotiation import Agreement
 from acp_host.reminders import Step
 from acp_host.wire._model import UNSET, Unknown
@@ -117,5 +117,5 @@ def _yes_or_no(yes: bool) -> Text:
 def _value(value: object) -> Text:
     if isinstance(value, bool):
         return _yes_or_no(value)
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = json_text(value)
     return plain(text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}...")

@@ -172,3 +172,21 @@ def test_version_2_where_it_is_asked_for(command: Command) -> None:
     for asked, spoken in (([], 1), (["--protocol-version", "2"], 2)):
         ran = command("inspect", "--json", *asked, *agent)
         assert (ran.code, json.loads(ran.out)["agreement"]["protocolVersion"]) == (0, spoken)
+
+
+DEEP = """
+request = await agent.expect("initialize")
+deep = '{"x":' * 990 + "0" + "}" * 990
+result = '{"protocolVersion":1,"agentCapabilities":{"_meta":%s,"more":%s}}' % (deep, deep)
+agent.send_raw(b'{"jsonrpc":"2.0","id":%d,"result":%s}' % (request["id"], result.encode()) + bytes([10]))
+await agent.stall()
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_capabilities_that_are_nested_as_deep_as_is_read(command: Command, options: list[str]) -> None:
+    """Standard JSON writers do not reach as deep."""
+    ran = command("inspect", *options, *ScriptedAgent.command(DEEP))
+    assert (ran.code, ran.err) == (0, "")
+    assert "nested too deeply" in ran.out
+    assert not options or "more" in json.loads(ran.out)["agreement"]["agentCapabilities"]

@@ -234,6 +234,22 @@ def test_hostile_text_stays_text(command: Command) -> None:
         assert re.search(rf"^{re.escape(label)} .*(?:\n .*)*{re.escape(spelled)}", ran.err, re.MULTILINE), label
 
 
+def test_what_is_nested_too_deeply_to_be_shown_is_said_to_be_so(command: Command) -> None:
+    script = """
+await agent.handshake()
+await agent.open_session()
+prompt = await agent.expect("session/prompt")
+deep = '{"x":' * 990 + "0" + "}" * 990
+for update in ('"tool_call","toolCallId":"c","title":"t","rawInput":%s' % deep, '"odd","deep":%s' % deep):
+    params = '{"sessionId":"session-1","update":{"sessionUpdate":%s}}' % update
+    agent.send_raw(b'{"jsonrpc":"2.0","method":"session/update","params":%s}' % params.encode() + bytes([10]))
+agent.reply({"stopReason": "end_turn"}, to=prompt)
+"""
+    ran = command("run", "--verbose", *ScriptedAgent.command(script), "--", "x")
+    assert ran.code == 0
+    assert "odd: (nested too deeply to be shown)" in ran.err
+
+
 def test_hostile_text_in_an_error_stays_text(command: Command) -> None:
     for script in (agents.fails, agents.wants_login):
         ran = command("run", *agent(script), "--", "x")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from typing import Any
 
 from textual.content import Content
 
+from acp_host.printable import json_text, printable
 from acp_host.printable import one_line as bounded_line
-from acp_host.printable import printable
 from acp_host.wire.text import join_text
 
 __all__ = ["as_json", "lines_of", "one_line", "plain", "stacked", "terminal_output"]
@@ -59,10 +58,7 @@ def terminal_output(segments: Iterable[str], most: int) -> list[Content]:
 
 def as_json(value: Any) -> str:
     """Return the beginning of a value as JSON."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, default=str)
-    except (RecursionError, ValueError):
-        return "(nested too deeply to be shown)"
+    text = json_text(value)
     return text if len(text) <= _LONGEST_JSON else f"{text[:_LONGEST_JSON]}… ({len(text)} characters)"
 
 
