@@ -168,7 +168,8 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
     if options.json_schema:
         print(json.dumps(fleet_schema(), indent=2))
         return ExitCode.COMPLETED
-    chosen, jobs = _agent_and_jobs(options)
+    with interrupts.reading():
+        chosen, jobs = _agent_and_jobs(options)
     await chosen.get_ready()
     running = _fleet_of(chosen, jobs, options)
     await _check_branch(options, jobs)

@@ -37,6 +37,7 @@ class Interrupts:
     def __init__(self) -> None:
         self.received: int | None = None
         self._gently: Callable[[], None] | None = None
+        self._is_reading = False
         self._before: dict[int, Any] = {}
         self._task: asyncio.Task[Any] | None = None
         self._unheard: asyncio.Handle | None = None
@@ -47,6 +48,9 @@ class Interrupts:
         loop = asyncio.get_running_loop()
 
         def wake(number: int, _frame: FrameType | None) -> None:
+            if self._is_reading:
+                self.received = number
+                raise KeyboardInterrupt
             if self._unheard is not None:
                 self._unheard.cancel()  # what is done on the way out is not to be cancelled at once
                 self._heard()
@@ -78,6 +82,15 @@ class Interrupts:
             yield
         finally:
             self._gently = None
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let a signal interrupt the block at once: it waits for what somebody types, and the loop waits for it."""
+        self._is_reading = True
+        try:
+            yield
+        finally:
+            self._is_reading = False
 
     def _heard(self) -> None:
         self._unheard = None

@@ -91,7 +91,8 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
         print(json.dumps(run_schema(), indent=2))
         return ExitCode.COMPLETED
     chosen = _agent(options)
-    prompt = prompt_of(options)
+    with interrupts.reading():
+        prompt, reminders = prompt_of(options), reminders_of(options)
     await chosen.get_ready()
     printer = Printer(make_console(sys.stderr), answer=None if options.json else sys.stdout)
     view = TurnView(printer, verbose=options.verbose)
@@ -107,7 +108,7 @@ async def run(options: argparse.Namespace, interrupts: Interrupts) -> int:
             ask=TerminalAsker(view, lines) if options.permissions == "ask" or _at_a_terminal() else None,
             by_word=lambda policy, word: by_policy(policy, view, f"--permissions {word}"),
         ),
-        remind=reminders_of(options),
+        remind=reminders,
         remind_require=options.remind_require,
         timeouts=timeouts_of(options),
         budget=budget,

@@ -27,6 +27,17 @@ async def test_a_signal_cancels_the_task() -> None:
     assert interrupts.received == signal.SIGTERM
 
 
+async def test_a_signal_ends_at_once_what_somebody_is_to_type() -> None:
+    """The loop would hear of it when the line is there."""
+    with Interrupts() as interrupts:
+        with pytest.raises(KeyboardInterrupt), interrupts.reading():
+            signal.raise_signal(signal.SIGINT)
+        assert interrupts.received == signal.SIGINT
+        signal.raise_signal(signal.SIGTERM)
+        await interrupted()
+    assert interrupts.received == signal.SIGTERM
+
+
 async def test_the_first_ctrl_c_can_be_gentle() -> None:
     called = asyncio.Event()
     with Interrupts() as interrupts:

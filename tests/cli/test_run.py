@@ -70,6 +70,25 @@ def test_bytes_on_the_command_line_are_read_as_utf_8_whatever_the_locale(command
         assert "has bytes that are no UTF-8: Gr\\udcfc" in ran.err
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT for one process on Windows")
+@pytest.mark.parametrize("line", [["run", "some-agent", "--", "-"], ["fleet", "--each-in", "-", "a", "--", "hi"]])
+def test_ctrl_c_while_the_prompt_is_typed_ends_the_command_at_once(
+    command: Command, monkeypatch: pytest.MonkeyPatch, line: list[str]
+) -> None:
+    typed = []
+
+    class Keyboard(io.StringIO):
+        def read(self, size: int | None = -1, /) -> str:
+            signal.raise_signal(signal.SIGINT)
+            typed.append("Ctrl-C was not heard")
+            return ""
+
+    monkeypatch.setattr("sys.stdin", Keyboard())
+    monkeypatch.setattr("acp_host.cli.command._say_no_more", lambda: None)  # what is captured here has no descriptor
+    assert command(*line).code == 130
+    assert typed == []
+
+
 @pytest.mark.parametrize(
     "stop_reason, code",
     [
