@@ -85,16 +85,16 @@ async def test_what_is_ignored_stays_ignored() -> None:
 
 
 def test_in_another_thread_it_does_nothing() -> None:
-    worked = []
+    before, during = signal.getsignal(signal.SIGINT), []
 
     async def work() -> None:
         with Interrupts():
-            worked.append(True)
+            during.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=lambda: asyncio.run(work()))
     thread.start()
     thread.join()
-    assert worked
+    assert during == [before]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="pipes have other sizes there, or writes cannot be interrupted")

@@ -343,7 +343,8 @@ async def test_it_is_entered_before_it_is_iterated(run: Run, repo: Path) -> None
 
 
 async def test_without_jobs_there_is_nothing_to_do(run: Run) -> None:
-    assert (await run()).summary.completed
+    report = await run()
+    assert (report.summary.completed, list(report.results)) == (True, [])
 
 
 async def test_the_same_again_is_the_same(run: Run, repo: Path) -> None:
