@@ -15,6 +15,8 @@ __all__ = ["RemoteAddress", "has_scheme"]
 _SCHEME = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*://")
 _PORTS = {"ws": 80, "http": 80, "wss": 443, "https": 443}
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f-\x9f\s]")
+_NOT_IN_HOSTS = re.compile(r"""["<>\[\\\]^`{|}]""")
+"""What no name of a host can have in it (RFC 3986 §3.2.2)."""
 _SAFE = "%/:=&?~#+!$,;'@()*[]"
 """What is not escaped once more in a path or a query."""
 
@@ -111,6 +113,8 @@ def _made(parts: SplitResult, scheme: str, host: str, port: int | None) -> Remot
 
 
 def _ascii(host: str) -> str:
+    if _NOT_IN_HOSTS.search(host):
+        raise InvalidInput(f"the agent's URL has a host name that cannot be: {host!r}")
     try:
         if not host.isascii():
             import idna  # its tables are large, and few hosts need them; its errors are UnicodeErrors

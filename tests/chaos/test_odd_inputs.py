@@ -1,4 +1,4 @@
-"""Rows R464 to R472: what fuzzing has found; the inputs themselves are in ``fixtures/fuzz``."""
+"""Rows R464 to R473: what fuzzing has found; the inputs themselves are in ``fixtures/fuzz``."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from acp_host.services.named_in_call import NamedInCall
 from acp_host.services.permissions import PermissionPolicy
 from acp_host.testing import ReferenceAgent
 from acp_host.transports._cookies import CookieStore
+from acp_host.transports.remote_address import RemoteAddress
 from acp_host.ui.feed import Feed
 from acp_host.ui.feed.command_forms import read_command
 from acp_host.ui.serve import serve_feed
@@ -148,3 +149,11 @@ def test_r472_names_of_methods_that_are_nearly_some() -> None:
     line = RecordedLine(direction=RecordedDirection.IN, time=0.0, message=message)
     (shown,) = anonymise([line])
     assert "a" * 60 not in str(shown.message)
+
+
+@pytest.mark.parametrize("place", ["]", "a[b", "a]b", "a<b", "a^b", "a|b", 'a"b', "a`b", "{a}"])
+def test_r473_addresses_of_agents_with_hosts_that_cannot_be(place: str) -> None:
+    with pytest.raises(InvalidInput, match=r"host name that cannot be|cannot be read"):
+        RemoteAddress.of(f"http://[user:word@{place}:80/")
+    with pytest.raises(InvalidInput, match=r"host name that cannot be|cannot be read"):
+        RemoteAddress.of(f"http://{place}/")

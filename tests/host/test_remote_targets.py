@@ -34,6 +34,8 @@ PERMISSION = {
         ("ws://host:70000/", "cannot be read"),
         ("ws://user@host/", "without a password"),
         ("ws://\u202e.example/", "host name that cannot be"),
+        ("ws://[::]:[::@]:80/", "host name that cannot be"),
+        ("ws://a<b>.example/", "host name that cannot be"),
     ],
 )
 def test_a_url_that_no_agent_can_have_is_refused_at_once(target: str, words: str) -> None:
