@@ -127,6 +127,7 @@ def test_r469_jobs_of_other_shapes(changes: dict[str, Any]) -> None:
 
 def test_r470_downloads_that_lead_to_what_is_no_address() -> None:
     assert download_address("../b", base="https://x.example/a/a") == "https://x.example/b"
+    assert download_address("HTTPS://x.example/B") == "https://x.example/B"
     with pytest.raises(InvalidInput, match="no URL"):
         download_address("//[", base="https://x.example/a")
 

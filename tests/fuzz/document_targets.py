@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
+from acp_host.automation.known_agents.download_address import download_address
 from acp_host.automation.known_agents.manifest import read_manifests
 from acp_host.automation.result import RunOutcome, RunResult
 from acp_host.errors import InvalidInput
@@ -32,7 +33,8 @@ def manifests(data: bytes) -> None:
         for package in manifest.packages:
             assert not package.package.startswith(("-", ".", "/"))
         for target in manifest.binaries:
-            assert target.archive.startswith("https://")
+            assert target.archive.startswith(("https://", "http://"))
+            assert target.archive == download_address(target.archive)
             assert ".." not in PurePosixPath(target.cmd).parts
             assert not target.cmd.startswith("/")
 

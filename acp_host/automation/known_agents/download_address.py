@@ -41,7 +41,7 @@ def download_address(url: str, *, base: str = "") -> str:
         raise InvalidInput(f"the URL at {parts.hostname} has a user or a password in it, which would be kept")
     if parts.scheme != "https" and not (parts.scheme == "http" and _is_this_machine(parts.hostname)):
         raise InvalidInput(f"{url[:200]} is not https, so anybody on the way could change what is downloaded")
-    return url
+    return parts.geturl()  # its scheme in small letters
 
 
 def _is_this_machine(host: str) -> bool:
