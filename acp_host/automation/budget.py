@@ -37,6 +37,7 @@ class BudgetWatch:
         self._cost_before: float = 0.0
         self._calls: set[str] = set()
         self._reported: set[str] = set()
+        self._in_another_currency = False
 
     @property
     def cost(self) -> RunCost | None:
@@ -47,9 +48,10 @@ class BudgetWatch:
 
     @property
     def unreported(self) -> tuple[str, ...]:
-        """What a limit is set for and was never reported."""
+        """What a limit is set for and was never reported; a cost, if any of it was reported in another currency."""
         limits = {"tokens": self._budget.tokens, "cost": self._budget.cost, "turns": self._budget.turns}
-        return tuple(name for name, limit in limits.items() if limit is not None and name not in self._reported)
+        held = self._reported - {"cost"} if self._in_another_currency else self._reported
+        return tuple(name for name, limit in limits.items() if limit is not None and name not in held)
 
     def turn_begins(self, snapshot: SessionSnapshot) -> None:
         """Take what was spent in a session before its turn."""
@@ -99,6 +101,8 @@ class BudgetWatch:
             self._reported.add("cost")
             spent = self._earlier_cost + self._cost_of_attempt()
             self._hold("cost", spent, self._budget.cost, f" {cost.currency}")
+        else:
+            self._in_another_currency = True
 
     def _note_calls(self, calls: Mapping[str, ModelCall]) -> None:
         if calls:

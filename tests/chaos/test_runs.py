@@ -1,4 +1,4 @@
-"""Runs of scripts with agents that make trouble: rows R390 and on."""
+"""Runs of scripts with agents that make trouble: rows R390 and on, and R520."""
 
 from __future__ import annotations
 
@@ -87,6 +87,19 @@ async def test_r393_an_agent_that_unspends_what_it_has_spent(tmp_path: Path) -> 
     result = await result_of(script, tmp_path)
     assert result.cost is not None
     assert result.cost.amount == 4.0
+
+
+async def test_r520_an_agent_that_goes_on_to_spend_in_another_currency(tmp_path: Path) -> None:
+    async def script(agent: ScriptedAgent) -> None:
+        await begin(agent)
+        for currency in ("usd", "EUR", "USD"):
+            cost = {"amount": 4.0, "currency": currency}
+            agent.update({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": cost})
+            await agent.drain()
+        agent.reply({"stopReason": "end_turn"})
+
+    result = await result_of(script, tmp_path, budget=Budget(cost=5, currency="USD", tokens=9))
+    assert (result.completed, result.unreported) == (True, ("cost",))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the process is killed by a signal")
