@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from acp_host.printable import printable
 from acp_host.wire._model import Unknown
+from acp_host.wire.harn.content import permission_preview
 from acp_host.wire.tool_calls import Diff
 from acp_host.wire.v2.diffs import Diff as PatchedFiles
 from acp_host.wire.v2.diffs import DiffChange, DiffPathPairChange, FileAdded, FileCopied, FileDeleted, FileMoved
@@ -49,14 +50,24 @@ _SIGNS = {"+": LineKind.ADDED, "-": LineKind.REMOVED, "@": LineKind.PLACE}
 
 
 def changed_lines(diff: Diff) -> list[ChangedLine]:
-    """Return the lines to show for a diff: its path, then what changed, at most 80 lines of it."""
+    """Return the lines to show for a diff: its path, what is known of it beforehand, and at most 80 changed lines."""
     is_new = not isinstance(diff.old_text, str)
     old, new = _lines(diff.old_text or ""), _lines(diff.new_text)
     heading = _line(LineKind.HEADING, f"{diff.path} (new file)" if is_new else diff.path)
+    head = [heading, *_known_beforehand(diff)]
     if len(old) + len(new) > _LONGEST_COMPARED:
-        return [heading, _line(LineKind.REMARK, f"({len(old)} lines become {len(new)})")]
+        return [*head, _line(LineKind.REMARK, f"({len(old)} lines become {len(new)})")]
     changes = list(difflib.unified_diff(old, new, n=2, lineterm=""))[2:]
-    return [heading, *(_bounded(changes) if changes else [_line(LineKind.REMARK, "(no line changes)")])]
+    return [*head, *(_bounded(changes) if changes else [_line(LineKind.REMARK, "(no line changes)")])]
+
+
+def _known_beforehand(diff: Diff) -> list[ChangedLine]:
+    """Return what a Harn agent says of a diff that it shows before the change is permitted."""
+    preview = permission_preview(diff)
+    if preview is None or preview.source != "pre_approval":
+        return []
+    size = "" if preview.byte_count is None else f"; the file had {preview.byte_count:,} bytes then"
+    return [_line(LineKind.REMARK, f"(shown before it was permitted{size})")]
 
 
 def patched_lines(diff: PatchedFiles) -> list[ChangedLine]:

@@ -204,6 +204,23 @@ def test_a_long_diff_is_cut() -> None:
     assert lines[-1] == "(21 more lines)"
 
 
+@pytest.mark.parametrize(
+    "told, remarks",
+    [
+        (
+            {"source": "pre_approval", "byteCount": 1200},
+            ["(shown before it was permitted; the file had 1,200 bytes then)"],
+        ),
+        ({"source": "pre_approval"}, ["(shown before it was permitted)"]),
+        ({"source": "elsewhere", "byteCount": 5}, []),
+        ("pre_approval", []),
+    ],
+)
+def test_a_diff_of_harn_that_comes_before_the_change_says_so(told: Any, remarks: list[str]) -> None:
+    diff = Diff("/f", "b", "a", meta={"harn": {"permission_preview": told}})
+    assert [line.plain for line in diff_lines(diff)] == ["/f", *remarks, "@@ -1 +1 @@", "-a", "+b"]
+
+
 def request(*options: tuple[str, str, str], **members: Any) -> RequestPermissionRequest:
     return RequestPermissionRequest(
         "session-1", ToolCallUpdate("1", **members), tuple(PermissionOption(*option) for option in options)

@@ -13,12 +13,12 @@ from acp_host.protocol.harn_errors import harn_error
 from acp_host.translate.harn.permissions import permission_facts
 from acp_host.translate.harn.tool_calls import tool_call
 from acp_host.wire.content import TextContent
-from acp_host.wire.harn.content import as_shown, shown_text
+from acp_host.wire.harn.content import as_shown, permission_preview, shown_text
 from acp_host.wire.harn.correlation import is_replayed, prompt_name
 from acp_host.wire.harn.prompt import Terminal
 from acp_host.wire.harn.refusals import refusal_reason
 from acp_host.wire.permission import RequestPermissionRequest
-from acp_host.wire.tool_calls import ToolCallUpdate
+from acp_host.wire.tool_calls import Diff, ToolCallUpdate
 from tests.protocol.hosts import DEEP
 
 _NAMES = st.sampled_from(
@@ -86,6 +86,7 @@ _NAMES = st.sampled_from(
         "mutation",
         "visible_delta",
         "visible_text",
+        "permission_preview",
         "byteCount",
         "promptCorrelation",
         "messageId",
@@ -149,6 +150,7 @@ def test_of_content(meta: Any, root: dict[str, Any]) -> None:
         content = TextContent("text", meta=each if isinstance(each, dict) else None, extra=root)
         shown = as_shown(content)
         assert shown_text(content) == ("" if shown is None else shown.text)
+        permission_preview(Diff("/a", "", meta=content.meta))
 
 
 @given(JSON)

@@ -11,7 +11,8 @@ from acp_host.state.entries import BlockPart, MessageEntry
 from acp_host.testing import ScriptedAgent
 from acp_host.wire._model import UNSET
 from acp_host.wire.content import TextContent
-from acp_host.wire.harn.content import as_shown
+from acp_host.wire.harn.content import PermissionPreview, as_shown, permission_preview
+from acp_host.wire.tool_calls import Diff
 
 
 def chunk(text: str, **harn: Any) -> dict[str, Any]:
@@ -96,3 +97,11 @@ def test_nothing_of_it_is_left_where_there_was_nothing_else() -> None:
     assert content == TextContent("y")
     assert content is not None
     assert content.meta is UNSET
+
+
+def test_a_diff_that_is_shown_before_it_is_permitted() -> None:
+    told = {"source": "pre_approval", "preimageSha256": "3a7b", "byteCount": 120}
+    diff = Diff("/a", "new", meta={"harn": {"permission_preview": told}})
+    assert permission_preview(diff) == PermissionPreview(source="pre_approval", preimage_sha256="3a7b", byte_count=120)
+    assert permission_preview(Diff("/a", "new")) is None
+    assert permission_preview(Diff("/a", "new", meta={"harn": {"permission_preview": "x"}})) is None
