@@ -79,7 +79,7 @@ _USER_IN_URL = re.compile(r"(?<=://)[^\s/?#@:]{0,500}+:[^\s/?#@]{1,500}+(?=@)")
 _NAME = re.compile(r"""(?<![\w.-])([\w.-]{1,200})(?:\\*["'])?\s{0,8}([:=])\s{0,8}""")
 _VALUE = re.compile(
     r"""(")(?:[^"\\]|\\.){0,10000}|(')(?:[^'\\]|\\.){0,10000}|(\\+["'])[^"'\\]{0,10000}"""
-    r"""|(?:(?:bearer|basic)\s+)?[^\s"',;&\])}]+""",
+    r"""|(?:(?:bearer|basic)\s+)?(?:[^\s"',;&\])}\[]++|\[redacted\]|\[)++""",
     re.IGNORECASE | re.DOTALL,
 )
 _NAMED_VALUE = re.compile(
@@ -219,4 +219,5 @@ def _hide_assigned(text: str) -> str:
 
 def _is_prose(sign: str, value: re.Match[str]) -> bool:
     """Tell whether what follows a name is a word of a sentence: "unexpected token: end of line"."""
-    return sign == ":" and value.lastindex is None and len(value[0]) < 16 and not any(map(str.isdigit, value[0]))
+    word = value[0].replace(HIDDEN, "")  # what was hidden before says nothing
+    return sign == ":" and value.lastindex is None and len(word) < 16 and not any(map(str.isdigit, word))

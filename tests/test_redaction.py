@@ -194,3 +194,19 @@ def test_what_is_launched_shows_no_environment() -> None:
     with pytest.raises(acp_host.InvalidInput) as wrong:
         StdioTransport(["agent"], env={"PLAIN": f"{SECRET}\0"})
     assert SECRET not in str(wrong.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token=abc",
+        "token:abcdefghijklmnop1=abc",
+        "(token=abc)",
+        "xtoken:Token:%\ntoken:Token=:word",
+        "token=[a]b",
+    ],
+)
+def test_what_was_hidden_before_stays_as_it_is(text: str) -> None:
+    hidden = redact_text(text)
+    assert HIDDEN in hidden
+    assert redact_text(hidden) == hidden
