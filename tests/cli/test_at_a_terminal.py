@@ -28,9 +28,13 @@ import termios
 import time
 
 # Makes the pseudo-terminal the controlling one, so that Ctrl-C in it becomes a signal.
-TAKE_TERMINAL = (
-    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
-)
+# Tests that are run by nohup ignore SIGHUP, and so would whatever they start.
+TAKE_TERMINAL = """
+import fcntl, os, signal, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
 
 
 class Screen:
