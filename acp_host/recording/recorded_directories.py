@@ -34,11 +34,11 @@ class RecordedDirectories:
 
     def as_now(self, value: Any) -> Any:
         """Return what the recorded agent says as it would be now; the same object if nothing is different."""
-        return _moved(value, self._now) if self._now else value
+        return _moved_throughout(value, self._now)
 
     def as_recorded(self, value: Any) -> Any:
         """Return what the host says now as the recorded host would have said it; likewise."""
-        return _moved(value, self._recorded) if self._recorded else value
+        return _moved_throughout(value, self._recorded)
 
 
 def _pairs(recorded: Any, now: Any) -> Iterator[tuple[str, str]]:
@@ -60,6 +60,13 @@ def _directories(params: Mapping[str, Any]) -> list[Any]:
 def _address(directory: str) -> str:
     path = directory.replace("\\", "/")
     return f"file://{'' if path.startswith('/') else '/'}{quote(path, safe='/:')}"
+
+
+def _moved_throughout(value: Any, moves: Mapping[str, str]) -> Any:
+    try:
+        return _moved(value, moves) if moves else value
+    except RecursionError:  # what is nested so deeply stays as it is
+        return value
 
 
 def _moved(value: Any, moves: Mapping[str, str]) -> Any:
