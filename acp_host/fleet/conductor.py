@@ -137,8 +137,8 @@ class Conductor:
 
     async def _run(self, known: JournaledJob) -> JobResult:
         """Make attempts at a job until its result is known."""
-        job, made = known.job, len(known.attempts)
-        for number in range(made + 1, made + 1 + self._plan.attempts):
+        job, before, lost = known.job, len(known.attempts), ""
+        for number in range(before + 1, before + 1 + self._plan.attempts):
             if self.stopped is not None:
                 return self._result(job, number - 1, JobOutcomeKind.NOT_RUN, self.stopped)
             budget = job.budget or self._plan.job_budget
@@ -148,15 +148,20 @@ class Conductor:
                 over = self._result(job, number - 1, JobOutcomeKind.FAILED, detail)
                 return evolve(over, outcome=evolve(over.outcome, reason=RunReason.BUDGET_EXCEEDED))
             assignment = Assignment(fleet=self._name, job=job, number=number, budget=left, settings=self._plan.settings)
-            result = await self._attempt(assignment)
-            if result is not None:
-                return result
-        lost = "its only attempt" if self._plan.attempts == 1 else f"{self._plan.attempts} attempts"
-        detail = f"whoever made {lost} was lost, each time before the prompt was sent"
+            made = await self._attempt(assignment)
+            if isinstance(made, JobResult):
+                return made
+            lost = made
+        attempts = self._plan.attempts
+        detail = (
+            f"its only attempt was lost: {lost}"
+            if attempts == 1
+            else f"{attempts} attempts were lost; the last: {lost}"
+        )
         return self._result(job, number, JobOutcomeKind.FAILED, detail)
 
-    async def _attempt(self, assignment: Assignment) -> JobResult | None:
-        """Make one attempt; ``None``: it was lost, and another one may be made."""
+    async def _attempt(self, assignment: Assignment) -> JobResult | str:
+        """Make one attempt; a text: it was lost, for this reason, and another one may be made."""
         job, number = assignment.job, assignment.number
         await self._write(lambda: self._journal.begin(job.id, number))
         caller, stop = _Journaling(self, job, number), Stop()
@@ -185,7 +190,7 @@ class Conductor:
             await self._write(lambda: self._journal.lost(job.id, number))
         return evolve(result, spent=self._ledger.of(job.id))
 
-    async def _lost(self, caller: _Journaling, job: Job, number: int, why: str) -> JobResult | None:
+    async def _lost(self, caller: _Journaling, job: Job, number: int, why: str) -> JobResult | str:
         again = JobOutcomeKind.UNKNOWN in self._plan.rerun
         if caller.sent and (not again or self.stopped is not None):
             detail = f"the prompt may have been sent: {why}"
@@ -193,7 +198,7 @@ class Conductor:
         await self._write(lambda: self._journal.lost(job.id, number))
         if self.stopped is not None:
             return self._result(job, number, JobOutcomeKind.NOT_RUN, self.stopped)
-        return None
+        return why
 
     def _result(self, job: Job, number: int, kind: JobOutcomeKind, detail: str) -> JobResult:
         reason = RunReason.OUTCOME_UNKNOWN if kind is JobOutcomeKind.UNKNOWN else None

@@ -21,7 +21,7 @@ import contextlib
 import secrets
 from collections.abc import Callable, Coroutine
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from acp_host.automation.result import RunOutcome
 from acp_host.automation.stop import Stop
@@ -36,6 +36,8 @@ from acp_host.fleet.result import JobResult
 from acp_host.fleet.spending import Spent
 
 __all__ = ["DaskEngine"]
+
+_T = TypeVar("_T")
 
 TO_ANSWER = 20.0
 """Seconds within which a worker takes an answer, and at the end of which one that was told to end is given up."""
@@ -69,7 +71,7 @@ class DaskEngine:
         self._client: Any = None
         self._topic = f"acp-host-{secrets.token_hex(8)}"
         self._orders: dict[str, _Order] = {}
-        self._calls: set[asyncio.Task[Any]] = set()
+        self._background: set[asyncio.Task[Any]] = set()
         self._lease: asyncio.Task[None] | None = None
 
     @property
@@ -104,7 +106,7 @@ class DaskEngine:
     async def __aexit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        tasks = [*self._calls, *([self._lease] if self._lease is not None else [])]
+        tasks = [*self._background, *([self._lease] if self._lease is not None else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -120,7 +122,7 @@ class DaskEngine:
         key = f"acp-host-{assignment.job.id}-{assignment.number}-{secrets.token_hex(4)}"
         order = self._orders[key] = _Order(caller, stop, self._call)
         future = self._client.submit(dask_worker.work, assignment, self._topic, key, key=key, pure=False, retries=0)
-        result = asyncio.ensure_future(_result_of(future))
+        result = self._in_background(_result_of(future), "acp_host result of a worker")
         listening = asyncio.ensure_future(order.listen())
         try:
             with stop.acts_by(lambda: order.stop(stop.detail)):
@@ -131,10 +133,9 @@ class DaskEngine:
             raise
         finally:
             del self._orders[key]
-            for task in (result, listening):
-                task.cancel()
-            await asyncio.gather(result, listening, return_exceptions=True)
-            future.release()
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+            future.release()  # it ends the result, too; to cancel that would cancel those of others, read with it
 
     async def _until_over(self, result: asyncio.Future[Any], order: _Order) -> None:
         waiting = {result, asyncio.ensure_future(order.over.wait())}
@@ -190,10 +191,18 @@ class DaskEngine:
 
     def _call(self, worker: str, function: Callable[..., Any], *arguments: Any) -> asyncio.Task[Any]:
         """Call a function on a worker; what becomes of it shows elsewhere."""
-        task = asyncio.create_task(self._called(worker, function, arguments), name="acp_host call to a worker")
-        self._calls.add(task)
-        task.add_done_callback(self._calls.discard)
+        return self._in_background(self._called(worker, function, arguments), "acp_host call to a worker")
+
+    def _in_background(self, doing: Coroutine[Any, Any, _T], name: str) -> asyncio.Task[_T]:
+        task = asyncio.create_task(doing, name=name)
+        self._background.add(task)
+        task.add_done_callback(self._over)
         return task
+
+    def _over(self, task: asyncio.Task[Any]) -> None:
+        self._background.discard(task)
+        if not task.cancelled():
+            task.exception()  # nobody may ask for it, as for that of an attempt that was lost
 
     async def _called(self, worker: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         with contextlib.suppress(Exception):  # the worker is gone, or will be: then its order is lost

@@ -110,6 +110,7 @@ async def test_r413_an_attempt_that_was_lost_before_the_prompt_is_made_again(tmp
     assert (report["a"].outcome.kind, report["a"].attempt) == ("completed", 2)
     report = await run(tmp_path, job, engine=LosesTheFirst(), attempts=1)
     assert (report["a"].outcome.kind, report["a"].attempt) == ("failed", 1)
+    assert report["a"].outcome.detail == "its only attempt was lost: the machine was switched off"
 
 
 async def test_r414_changes_that_the_agent_hides_from_git_are_found(tmp_path: Path, repo: Path) -> None:

@@ -171,6 +171,31 @@ async def test_one_that_was_not_sent_is_made_again_unasked(cluster: LocalCluster
     assert report["hit"].attempt >= 2, "a busy machine may lose another worker"
 
 
+async def test_an_attempt_that_is_lost_takes_no_other_results_with_it(
+    cluster: LocalCluster, tmp_path: Path, repo: Path
+) -> None:
+    engine = DaskEngine(cluster)
+    async with fleet.run(
+        [Job("say x", str(repo), id="hit")],
+        agent=command(),
+        engine=engine,
+        copies_in=tmp_path / "copies",
+        rerun_unknown=True,
+    ) as running:
+        await asyncio.to_thread(until, lambda: engine._client is not None, 30)
+        client: Any = engine._client
+        for _ in range(5):  # a client of Dask reads results in five requests at a time, and further ones together
+            await client._gather_semaphore.acquire()
+        await asyncio.to_thread(until, lambda: client._gather_future is not None, 60)
+        ((key, order),) = engine._orders.items()
+        order.lose("its worker is gone")
+        await asyncio.to_thread(until, lambda: key not in engine._orders, 30)
+        for _ in range(5):
+            client._gather_semaphore.release()
+        report = await running
+    assert (report["hit"].outcome.kind, report["hit"].attempt) == ("completed", 2)
+
+
 async def test_cancelling_reaches_the_workers(cluster: LocalCluster, tmp_path: Path, repo: Path) -> None:
     child, gate = tmp_path / "child", tmp_path / "gate"
     jobs = [Job("say begun\nwait", str(repo), id="good"), Job(f"child {child}\ngate {gate}", str(repo), id="deaf")]
