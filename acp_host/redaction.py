@@ -115,10 +115,11 @@ def redact_text(text: str) -> str:
     >>> redact_text("GET https://me:secret@example.com/?api_key=0123456789")
     'GET https://[redacted]@example.com/?api_key=[redacted]'
     """
-    text = _USER_IN_URL.sub(HIDDEN, text)
-    text = _CONTAINED.sub(_hide_members, text)
-    text = _NAMED_VALUE.sub(rf"\g<head>{HIDDEN}", text)
-    text = _hide_assigned(text)
+    if ":" in text or "=" in text:  # one of them stands in whatever is hidden for its name or place
+        text = _USER_IN_URL.sub(HIDDEN, text)
+        text = _CONTAINED.sub(_hide_members, text)
+        text = _NAMED_VALUE.sub(rf"\g<head>{HIDDEN}", text)
+        text = _hide_assigned(text)
     return _BY_LOOKS.sub(lambda match: f"{match['scheme'] or ''}{HIDDEN}", text)
 
 

@@ -206,6 +206,7 @@ class Driver:
     def _send_initialize(self, done: Done, meta: Mapping[str, Any] | None = None) -> RequestId:
         request_id = self.protocol.initialize(meta)
         self._write()
+        asyncio.get_running_loop().call_soon(self.protocol.prepare)
         self._calls[request_id] = done
         return request_id
 

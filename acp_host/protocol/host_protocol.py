@@ -42,7 +42,7 @@ from acp_host.wire._model import UNSET, Model, evolve
 from acp_host.wire.capabilities import ClientCapabilities
 from acp_host.wire.chunk_runs import CHUNKS, ChunkReader, ChunkRun
 from acp_host.wire.codec import Unreadable, read_exact
-from acp_host.wire.converters import decoder, structure_tolerant
+from acp_host.wire.converters import decoder, prepare, structure_tolerant
 from acp_host.wire.framing import MAX_MESSAGE_SIZE
 from acp_host.wire.harn.correlation import PROMPT, prompt_name
 from acp_host.wire.ids import RequestId
@@ -124,6 +124,13 @@ class HostProtocol:
             raise InvalidState("initialize was sent before; a connection is initialised once")
         params = self._handshake.request()
         return self._peer.send_request(INITIALIZE, {**params, "_meta": dict(meta)} if meta else params)
+
+    def prepare(self) -> None:
+        """Make ready to read updates of version 1, in some 15 ms once in a process.
+
+        While the agent starts, nobody waits for them; when its first update comes, the user does.
+        """
+        prepare(SessionUpdate)
 
     @property
     def asks_again(self) -> bool:

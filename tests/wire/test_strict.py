@@ -7,38 +7,41 @@ from typing import Any
 
 import pytest
 
+from acp_host.wire import _strict
 from acp_host.wire._model import UNSET, Json, Model, Unknown, Unset, model, wire_field
 from acp_host.wire._shape import UnionShape
 from acp_host.wire._strict import strict_decoder
 from acp_host.wire._unions import TaggedUnion
 from acp_host.wire.content import TextContent
-from acp_host.wire.converters import decoder, structure_tolerant
+from acp_host.wire.converters import decoder, prepare, structure_tolerant
 from acp_host.wire.updates import AgentMessageChunk, SessionUpdate
 from tests.wire.samples import Circle, Figure, FileSource, Named, Point, Sheet, UnknownFigure, read, refused, sheet
 
 POINT = {"kind": "point", "x": 1, "y": 2}
 
 
+EVERYTHING = {
+    "sheetId": "s",
+    "figures": [POINT, {"kind": "circle", "radius": 3, "center": {"x": 0, "y": -1}}, {"kind": "star"}],
+    "owners": {"a": "b", "": ""},
+    "color": "violet",
+    "scale": 1,
+    "visible": False,
+    "value": ["a", "b"],
+    "byName": {"p": POINT},
+    "source": {"path": "/p"},
+    "target": {"type": "named", "name": "n"},
+    "tags": ["t"],
+    "notes": None,
+    "raw": {"a": [None, 1.5]},
+    "$odd-name": 7,
+    "_meta": {"m": 1},
+    "more": [1],
+}
+
+
 def test_everything_at_once() -> None:
-    data = {
-        "sheetId": "s",
-        "figures": [POINT, {"kind": "circle", "radius": 3, "center": {"x": 0, "y": -1}}, {"kind": "star"}],
-        "owners": {"a": "b", "": ""},
-        "color": "violet",
-        "scale": 1,
-        "visible": False,
-        "value": ["a", "b"],
-        "byName": {"p": POINT},
-        "source": {"path": "/p"},
-        "target": {"type": "named", "name": "n"},
-        "tags": ["t"],
-        "notes": None,
-        "raw": {"a": [None, 1.5]},
-        "$odd-name": 7,
-        "_meta": {"m": 1},
-        "more": [1],
-    }
-    assert read(data, Sheet) == Sheet(
+    assert read(EVERYTHING, Sheet) == Sheet(
         sheet_id="s",
         figures=(Point(1, 2), Circle(3, center=Point(0, -1)), UnknownFigure("star", {"kind": "star"})),
         owners={"a": "b", "": ""},
@@ -273,3 +276,14 @@ def test_decoders_are_made_of_the_kinds_that_come_and_of_no_others() -> None:
     assert decode({"kind": "other"}) == Unknown("other", {"kind": "other"})
     with pytest.raises(Exception, match="NotImplemented"):
         decode({"kind": "never", "text": "a"})
+
+
+def test_what_was_prepared_generates_nothing_later() -> None:
+    for cache in (_strict._model_decoder, _strict.strict_decoder, _strict.generate_all):
+        cache.cache_clear()
+    prepare(Sheet)
+    generated = _strict._model_decoder.cache_info().misses, _strict.strict_decoder.cache_info().misses
+    assert generated > (8, 8)
+    read(EVERYTHING, Sheet)
+    read({**EVERYTHING, "figures": [], "source": {"text": "t"}, "target": {"place": "p"}}, Sheet)
+    assert (_strict._model_decoder.cache_info().misses, _strict.strict_decoder.cache_info().misses) == generated
