@@ -43,6 +43,8 @@ __all__ = ["SessionState"]
 _NO_REMINDERS, _NO_NOTICES = RemindersSnapshot(), NoticesSnapshot()
 _AT_WORK = ("running", "requires_action")
 """What an agent that says what it is doing calls being at work."""
+_PAUSE = 0.1
+"""Seconds after a turn until what it has written is packed: the next one may begin at once, and shall not wait."""
 
 
 class SessionState(Observable[SessionSnapshot]):
@@ -418,15 +420,15 @@ class SessionState(Observable[SessionSnapshot]):
     # --- memory -----------------------------------------------------------------------------------------------------
 
     def _tidy(self) -> None:
-        """After a turn, a replay, or work between turns: drop what is not to be kept, and pack the rest bit by bit."""
+        """After a turn, a replay, or work between turns: drop what is not to be kept, and soon pack the rest."""
         if self.is_replaying:
             return  # what is shown may be so again, or be forgotten as a whole
         keep_from = self._memory.first_to_keep(self._conversation.writer.turn_starts)
         if keep_from > self._conversation.writer.store.first and self._archived(keep_from):
             self._conversation.writer.drop_before(keep_from)
-        if not self._packing:
+        if not self._packing and self._conversation.writer.can_pack:
             self._packing = True
-            self._scheduler.soon(self._pack)
+            self._scheduler.later(_PAUSE, self._pack)
 
     def _archived(self, end: int) -> bool:
         """Give what lies before a position to the archive, if there is one; tell whether it may be dropped."""

@@ -28,6 +28,8 @@ PAGE = 128
 """Entries in a page."""
 _KEPT_OPEN = 8
 """Full pages at the end that are not packed: what front-ends show."""
+_KEPT_WAITING = 16
+"""Further pages that may wait to be packed until there is time for it."""
 _KEPT_UNPACKED = 2
 """Packed pages that stay unpacked after somebody looked at them."""
 
@@ -271,15 +273,23 @@ class TranscriptStore:
             self._frozen = Transcript(self.first, pages, self.end)
         return self._frozen
 
-    def pack_one(self, before: int) -> bool:
-        """Pack the oldest full page whose entries all lie before a position; tell whether there was one.
+    def can_pack(self, before: int, *, in_a_hurry: bool = False) -> bool:
+        """Tell whether there is a full page whose entries all lie before a position, and that is to be packed.
+
+        ``in_a_hurry``, while there are no idle moments, only what may wait no longer is.
+        """
+        full_end = (max(self._next_to_pack, self._first_page) + 1) * PAGE
+        kept = _KEPT_OPEN + _KEPT_WAITING if in_a_hurry else _KEPT_OPEN
+        return full_end <= before and full_end + kept * PAGE <= self.end
+
+    def pack_one(self, before: int, *, in_a_hurry: bool = False) -> bool:
+        """Pack the oldest page that :meth:`can_pack` is about; tell whether there was one.
 
         Costs about a millisecond; the owner calls it in idle moments.
         """
-        index = max(self._next_to_pack, self._first_page)
-        full_end = (index + 1) * PAGE
-        if full_end > before or full_end + _KEPT_OPEN * PAGE > self.end:
+        if not self.can_pack(before, in_a_hurry=in_a_hurry):
             return False
+        index = max(self._next_to_pack, self._first_page)
         page = self._pages[index - self._first_page]
         if isinstance(page, _PageBuilder):
             if page.builders:

@@ -104,9 +104,18 @@ class TranscriptWriter:
             self.turn_starts.popleft()
         self._dropped(first)
 
+    @property
+    def can_pack(self) -> bool:
+        """Whether there is a page of turns that are over to be packed."""
+        return self.store.can_pack(self._over_before, in_a_hurry=self.turn is not None)
+
     def pack_one(self) -> bool:
-        """Pack a page of turns that are over, if there is one; tell whether there was."""
-        return self.store.pack_one(self.store.end if self.turn is None else self.turn_starts[-1])
+        """Pack a page of turns that are over, if there is one; tell whether there was. While a turn runs, few are."""
+        return self.store.pack_one(self._over_before, in_a_hurry=self.turn is not None)
+
+    @property
+    def _over_before(self) -> int:
+        return self.store.end if self.turn is None else self.turn_starts[-1]
 
     # --- replay -----------------------------------------------------------------------------------------------------
 

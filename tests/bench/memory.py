@@ -21,11 +21,12 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+from idle import let_idle
 from stream import Turns, update_line
 
 from acp_host import HostProtocol
 from acp_host.state import events
-from acp_host.state.clock import ManualScheduler
+from acp_host.state.clock import ManualClock, ManualScheduler
 from acp_host.state.entries import MessageEntry, ToolCallEntry
 from acp_host.state.session_state import SessionState
 from acp_host.translate.v1 import translate
@@ -52,7 +53,8 @@ class Folded:
     def __init__(self, *, ends: bool = True) -> None:
         self.ends = ends
         self.held = 0
-        self.scheduler = ManualScheduler()
+        self.clock = ManualClock()
+        self.scheduler = ManualScheduler(self.clock)
         self.state = SessionState("bench", self.scheduler)
         self.protocol = HostProtocol()
 
@@ -78,8 +80,7 @@ class Folded:
             self.state.apply(event)
         if self.ends:
             self.state.apply(events.TurnEnded(number, "completed", "end_turn"))
-        while self.scheduler.next_due is not None:
-            self.scheduler.flush()
+        let_idle(self.clock, self.scheduler)
 
     def report(self) -> dict[str, Any]:
         transcript = self.state.snapshot().transcript

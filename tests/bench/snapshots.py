@@ -12,8 +12,10 @@ import time
 from collections.abc import Callable
 from statistics import median
 
+from idle import let_idle
+
 from acp_host.state import events
-from acp_host.state.clock import ManualScheduler
+from acp_host.state.clock import ManualClock, ManualScheduler
 from acp_host.state.entries import Speaker
 from acp_host.state.session_state import SessionState
 from acp_host.wire.content import TextContent
@@ -35,7 +37,7 @@ def call_update(number: int, status: str) -> events.ToolCallReported:
     return events.ToolCallReported(ToolCallUpdate(f"call-{number}", status=status), announced=False)
 
 
-def fold(state: SessionState, scheduler: ManualScheduler, entries: int) -> None:
+def fold(state: SessionState, clock: ManualClock, scheduler: ManualScheduler, entries: int) -> None:
     """Fill a session; the last turn is still running."""
     for turn in range(entries // TURN):
         state.apply(events.TurnStarted(turn, GO, GO))
@@ -46,14 +48,14 @@ def fold(state: SessionState, scheduler: ManualScheduler, entries: int) -> None:
             state.apply(call_update(turn * TURN + number, "completed"))
         if turn < entries // TURN - 1:
             state.apply(events.TurnEnded(turn, "completed", "end_turn"))
-        while scheduler.next_due is not None:
-            scheduler.flush()
+        let_idle(clock, scheduler)
 
 
 def main(entries: int, times: int) -> None:
-    scheduler = ManualScheduler()
+    clock = ManualClock()
+    scheduler = ManualScheduler(clock)
     state = SessionState("bench", scheduler)
-    fold(state, scheduler, entries)
+    fold(state, clock, scheduler, entries)
     last = entries // TURN * TURN - TURN
     changes: dict[str, Callable[[int], events.SessionEvent]] = {
         "a chunk of the last message": lambda number: chunk(Speaker.ASSISTANT, number),

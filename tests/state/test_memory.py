@@ -146,29 +146,43 @@ class TestPacking:
     def packed(self, folding: Folding) -> int:
         return sum(not isinstance(page._content, tuple) for page in folding.snapshot.transcript._pages)
 
-    def test_after_a_turn_one_page_per_flush(self):
+    def wait(self, folding: Folding, flushes: int) -> None:
+        """Let the session have as much time as it takes for itself after a turn."""
+        folding.clock.advance(0.1)
+        folding.flush(flushes)
+
+    def test_soon_after_a_turn_one_page_per_flush(self):
         folding = Folding(*turns(*range(self.count)))
+        folding.flush(10)
         assert self.packed(folding) == 0
         seen = []
         for _ in range(6):
-            folding.flush()
+            self.wait(folding, 1)
             seen.append(self.packed(folding))
         assert seen[-1] == 4
         assert all(later - earlier <= 1 for earlier, later in itertools.pairwise(seen))
 
-    def test_also_while_the_next_turn_runs(self):
+    def test_while_the_next_turn_runs_it_waits_for_the_end_of_that(self):
         folding = Folding(*turns(*range(self.count)), start(999))
-        folding.flush(10)
+        self.wait(folding, 10)
+        assert self.packed(folding) == 0
+        folding.fold(end(999))
+        self.wait(folding, 10)
         assert self.packed(folding) == 4
 
+    def test_where_turn_follows_turn_so_much_waits_and_no_more(self):
+        folding = Folding(*turns(*range(4 * self.count)), start(9999))
+        self.wait(folding, 60)
+        assert self.packed(folding) == 48 - 8 - 16
+
     def test_the_running_turn_is_left_alone(self):
-        talk = [event for _ in range(6 * PAGE) for event in (said("a"), thought("b"))]
+        talk = [event for _ in range(24 * PAGE) for event in (said("a"), thought("b"))]
         folding = Folding(*turns(1), start(2), *talk)
-        folding.flush(20)
+        self.wait(folding, 60)
         assert self.packed(folding) == 0
         folding.fold(end(2))
-        folding.flush(20)
-        assert self.packed(folding) == 4
+        self.wait(folding, 60)
+        assert self.packed(folding) == 40
 
     def test_also_what_an_agent_does_between_turns_once_it_is_quiet(self):
         folding = Folding(*[event for _ in range(6 * PAGE) for event in (said("a"), thought("b"))])
@@ -177,11 +191,13 @@ class TestPacking:
         for _ in range(2):
             folding.clock.advance(QUIET)
             folding.flush(10)
+        self.wait(folding, 10)
         assert self.packed(folding) == 4
 
     def test_a_late_update_of_a_packed_call_is_folded_and_only_that_entry_is_another(self):
         folding = Folding(*turns(*range(self.count)))
-        folding.flush(10)
+        self.wait(folding, 10)
+        assert self.packed(folding) == 4
         before = folding.entries
         assert before[2].key == "c"
         folding.fold(start(999), update("c", status="completed"), end(999))  # the newest with that id
@@ -192,11 +208,12 @@ class TestPacking:
     def test_a_long_replay_is_packed(self):
         told = [event for n in range(self.count) for event in (user(f"Q{n}"), said("A"), call("c"))]
         folding = Folding(REPLAY, *told, LIVE)
-        folding.flush(10)
+        self.wait(folding, 10)
         assert self.packed(folding) == 4
 
     def test_looking_at_packed_entries_shows_what_was_folded(self):
         plain, packed = Folding(*turns(*range(self.count))), Folding(*turns(*range(self.count)))
-        packed.flush(10)
+        self.wait(packed, 10)
+        assert self.packed(packed) == 4
         gc.collect()
         assert packed.entries == plain.entries
