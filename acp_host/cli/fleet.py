@@ -13,6 +13,7 @@ from typing import Any
 from acp_host import fleet
 from acp_host.automation import Budget, RunReason
 from acp_host.cli.agent_options import policy_of
+from acp_host.cli.amounts import at_least_one
 from acp_host.cli.chosen_agent import ChosenAgent, add_remote_options, add_version_option, chosen_agent, versions_of
 from acp_host.cli.completers import permission_words
 from acp_host.cli.exits import ExitCode, code_of_outcome, exit_code_help
@@ -115,15 +116,18 @@ def _add_agent(group: Any) -> None:
     add_version_option(group)
     add_install_option(group)
     add_remote_options(group)
-    group.add_argument("--at-once", type=int, default=4, metavar="N", help="jobs at the same time (default: 4)")
+    group.add_argument(
+        "--at-once", type=at_least_one, default=4, metavar="N", help="jobs at the same time (default: 4)"
+    )
     group.add_argument("--dask", metavar="ADDRESS", help="run the jobs on the workers of this Dask scheduler")
 
 
 def _add_limits(group: Any) -> None:
     group.add_argument("--max-cost", metavar="AMOUNT", help="stop all once they have cost more, e.g. 5, or 5USD")
-    group.add_argument("--max-tokens", type=int, metavar="N", help="stop all once they have taken more tokens")
+    count: dict[str, Any] = {"type": at_least_one, "metavar": "N"}
+    group.add_argument("--max-tokens", help="stop all once they have taken more tokens", **count)
     group.add_argument("--job-max-cost", metavar="AMOUNT", help="cancel a job once it has cost more")
-    group.add_argument("--job-max-tokens", type=int, metavar="N", help="cancel a job once it has taken more tokens")
+    group.add_argument("--job-max-tokens", help="cancel a job once it has taken more tokens", **count)
     add_timeout_options(group)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from attrs import evolve
 
 from acp_host.automation import Budget, Retries, Timeouts
+from acp_host.cli.amounts import at_least_one, seconds
 from acp_host.errors import InvalidInput
 from acp_host.given_files import absolute
 from acp_host.host.prompt_content import PromptPart
@@ -82,21 +83,20 @@ def add_run_options(parser: Any) -> None:
 
 def add_timeout_options(limits: Any) -> None:
     """Add the options of :func:`timeouts_of`."""
-    seconds: dict[str, Any] = {"type": float, "metavar": "S"}
-    limits.add_argument("--start-timeout", help="seconds until the agent is ready, in each attempt", **seconds)
-    limits.add_argument("--idle-timeout", help="seconds without any word of the agent in its turn", **seconds)
-    limits.add_argument("--timeout", help="seconds for all of it", **seconds)
+    given: dict[str, Any] = {"type": seconds, "metavar": "S"}
+    limits.add_argument("--start-timeout", help="seconds until the agent is ready, in each attempt", **given)
+    limits.add_argument("--idle-timeout", help="seconds without any word of the agent in its turn", **given)
+    limits.add_argument("--timeout", help="seconds for all of it", **given)
 
 
 def _add_limits(limits: Any) -> None:
     add_timeout_options(limits)
-    limits.add_argument("--max-tokens", type=int, metavar="N", help="cancel the turn once it has taken more tokens")
+    count: dict[str, Any] = {"type": at_least_one, "metavar": "N"}
+    limits.add_argument("--max-tokens", help="cancel the turn once it has taken more tokens", **count)
     limits.add_argument(
         "--max-cost", metavar="AMOUNT", help="cancel the turn once it has cost more, e.g. 5, or 5USD in this currency"
     )
-    limits.add_argument(
-        "--max-turns", type=int, metavar="N", help="cancel the turn once it has made more requests to the model"
-    )
+    limits.add_argument("--max-turns", help="cancel the turn once it has made more requests to the model", **count)
 
 
 def _add_once(again: Any) -> None:

@@ -167,7 +167,7 @@ def test_prompts_and_directories_come_from_files_too(
         (["--max-cost", "much", "some-agent", "--", "prompt", "--", "."], "--max-cost takes an amount"),
         (["--permissions", "nowhere", "some-agent", "--", "prompt", "--", "."], "--permissions takes"),
         (["some-agent", "--", "prompt", "--", "nowhere"], "there is no directory"),
-        (["--at-once", "0", "some-agent", "--", "prompt", "--", "."], "LocalEngine"),
+        (["--at-once", "0", "some-agent", "--", "prompt", "--", "."], "--at-once: takes a whole number, 1 or more"),
         (["--rerun", "odd", "some-agent", "--", "prompt", "--", "."], "rerun"),
     ],
 )

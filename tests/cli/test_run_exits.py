@@ -201,7 +201,11 @@ def test_a_reminder_goes_marked_before_the_prompt_where_there_is_no_better_way(
         (["--prompt-file", "x", "agent", "--", "x"], "not in both"),
         (["--attach", "no/such", "agent", "--", "x"], "is not a file"),
         (["--max-cost", "much", "agent", "--", "x"], "--max-cost takes an amount"),
-        (["--max-tokens", "0", "agent", "--", "x"], "tokens"),
+        (["--max-tokens", "0", "agent", "--", "x"], "--max-tokens: takes a whole number, 1 or more, not '0'"),
+        (["--max-turns", "many", "agent", "--", "x"], "--max-turns: takes a whole number, 1 or more, not 'many'"),
+        (["--timeout", "-1", "agent", "--", "x"], "--timeout: takes seconds, more than 0, not '-1'"),
+        (["--idle-timeout", "inf", "agent", "--", "x"], "--idle-timeout: takes seconds, more than 0, not 'inf'"),
+        (["--start-timeout", "soon", "agent", "--", "x"], "--start-timeout: takes seconds, more than 0, not 'soon'"),
         (["--retries", "-1", "agent", "--", "x"], "--retries is a number"),
         (["--remind-require", "remind", "agent", "--", "x"], "--remind-require is for --remind"),
         (
