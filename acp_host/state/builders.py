@@ -195,9 +195,9 @@ class ToolCallBuilder:
         for name, value in zip(_SAID, _said_in(report), strict=True):
             if value is not UNSET and value is not None and (value or not announced or name not in _LISTS):
                 setattr(self, name, value)
-        if report.meta:
+        if report.meta is not UNSET and report.meta:
             self.meta = merged(self.meta, report.meta, problem)
-        if report.extra:
+        if report.extra is not NO_EXTRA:
             self.extra = merged(self.extra, report.extra, problem)
         if harn is not None:
             self.harn = harn.after(self.harn)
