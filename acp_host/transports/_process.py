@@ -18,7 +18,7 @@ __all__ = ["AgentProcess", "within"]
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 _PIPE_SIZE = 256 * 1024  # more would eat up what a user's pipes may hold in all
-_PIECE = 64 * 1024
+_PIECE = 96 * 1024  # sessions are quickest with it, of all sizes up to asyncio's own
 _STDERR_KEPT = 64 * 1024
 
 
