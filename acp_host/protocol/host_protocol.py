@@ -91,6 +91,7 @@ class HostProtocol:
         max_message_size: int = MAX_MESSAGE_SIZE,
     ) -> None:
         versions = checked_versions(protocol_versions)
+        self._speaks_first = 1 in versions
         self._handshake = Handshake(versions, offer or ClientCapabilities(), client_info, quirks)
         self._route = route
         self._methods: MethodTable = TABLE
@@ -126,11 +127,17 @@ class HostProtocol:
         return self._peer.send_request(INITIALIZE, {**params, "_meta": dict(meta)} if meta else params)
 
     def prepare(self) -> None:
-        """Make ready to read updates of version 1, in some 15 ms once in a process.
+        """Make ready to read updates, in some 15 ms once in a process.
 
-        While the agent starts, nobody waits for them; when its first update comes, the user does.
+        While the agent starts, nobody waits for them; when its first update comes, the user does. Where the host speaks
+        both versions of the protocol, it is for version 1, which most agents speak.
         """
-        prepare(SessionUpdate)
+        if self._speaks_first:
+            prepare(SessionUpdate)
+            return
+        from acp_host.wire.v2 import updates as v2  # loaded for agents of version 2 only
+
+        prepare(v2.SessionUpdate)
 
     @property
     def asks_again(self) -> bool:

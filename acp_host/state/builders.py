@@ -197,7 +197,7 @@ class ToolCallBuilder:
                 setattr(self, name, value)
         if report.meta is not UNSET and report.meta:
             self.meta = merged(self.meta, report.meta, problem)
-        if report.extra is not NO_EXTRA:
+        if report.extra is not NO_EXTRA and report.extra:
             self.extra = merged(self.extra, report.extra, problem)
         if harn is not None:
             self.harn = harn.after(self.harn)

@@ -164,7 +164,7 @@ def _tune(pipe: Any) -> None:
     """Let the pipe hold more before the agent has to wait for us, but read it in small pieces.
 
     What is decoded from one piece is alive at the same time. With asyncio's pieces of 256 KiB that is thousands of
-    objects, and the garbage collector goes through the whole heap for them; with these it has nothing to do.
+    objects, and the garbage collector goes through the whole heap for them; with these it has little to do.
     """
     with contextlib.suppress(AttributeError):  # a loop that is not asyncio's own
         pipe.max_size = _PIECE

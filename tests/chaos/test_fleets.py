@@ -90,6 +90,13 @@ class LosesTheFirst(LocalEngine):
         raise AttemptLost("the machine was switched off")
 
 
+class LosesAll(LocalEngine):
+    """An engine whose workers are gone before they say a word."""
+
+    async def attempt(self, assignment: Assignment, caller: Caller, stop: Stop) -> JobResult:
+        raise AttemptLost("nobody was there")
+
+
 async def test_r412_a_prompt_that_a_lost_worker_may_have_sent_is_not_sent_again_unasked(
     tmp_path: Path, repo: Path
 ) -> None:
@@ -111,6 +118,9 @@ async def test_r413_an_attempt_that_was_lost_before_the_prompt_is_made_again(tmp
     report = await run(tmp_path, job, engine=LosesTheFirst(), attempts=1)
     assert (report["a"].outcome.kind, report["a"].attempt) == ("failed", 1)
     assert report["a"].outcome.detail == "its only attempt was lost: the machine was switched off"
+    report = await run(tmp_path, job, engine=LosesAll(), attempts=2)
+    assert (report["a"].outcome.kind, report["a"].attempt) == ("failed", 2)
+    assert report["a"].outcome.detail == "2 attempts were lost; the last: nobody was there"
 
 
 async def test_r414_changes_that_the_agent_hides_from_git_are_found(tmp_path: Path, repo: Path) -> None:
